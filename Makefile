@@ -1,0 +1,37 @@
+# Two commands do everything on a fresh Debian 12 or Ubuntu 24.04: `make demo` and `make test`.
+# Whatever is missing is installed by scripts/install-packages.sh (needs root or sudo, once).
+
+BUILD := build
+SANITIZED := build-sanitized
+FUZZ := build-fuzz
+JOBS ?= $(shell nproc)
+
+.PHONY: demo build test test-fast packages fuzz lint format clean
+
+demo: build
+	@scripts/demo.sh $(BUILD)/krafla
+
+packages:
+	@scripts/install-packages.sh
+
+build: packages
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS) krafla
+
+# All tests twice: as users get it, and under sanitizers with every sum re-derived after each action.
+test: build
+	@scripts/test.sh $(BUILD) $(SANITIZED) $(FUZZ) $(JOBS)
+
+# Only the plain build's tests.
+test-fast: build
+	@ninja -C $(BUILD) -j $(JOBS) krafla_tests
+	@$(BUILD)/krafla_tests --gtest_brief=1
+
+lint: packages
+	@scripts/lint.sh
+
+format:
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-19 -i
+
+clean:
+	rm -rf $(BUILD) $(SANITIZED) $(FUZZ)

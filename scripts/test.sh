@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# All tests: the plain build, the sanitized build, the fuzz targets for a bounded number of inputs. Called by `make test`.
+set -euo pipefail
+build=$1 sanitized=$2 fuzz=$3 jobs=$4
+
+passed=0
+failed=0
+
+# Runs a gtest binary and adds its counts; "name" is for the reader.
+run_tests() {
+  local name=$1 binary=$2 log status=0
+  log=$(mktemp)
+  echo "== $name"
+  "$binary" --gtest_brief=1 2>&1 | tee "$log" || status=$?
+  local ok bad
+  ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests\?\..*/\1/p' "$log" | tail -1)
+  bad=$(sed -n 's/^\[  FAILED  \] \([0-9]*\) tests\?, listed below:.*/\1/p' "$log" | tail -1)
+  rm -f "$log"
+  passed=$((passed + ${ok:-0}))
+  failed=$((failed + ${bad:-0}))
+  # A crash has no closing line.
+  if [ "$status" -ne 0 ] && [ -z "$bad" ]; then failed=$((failed + 1)); fi
+}
+
+ninja -C "$build" -j "$jobs" krafla_tests
+run_tests "plain build" "$build/krafla_tests"
+
+cmake -S . -B "$sanitized" -G Ninja -DKRAFLA_SANITIZE=ON -DKRAFLA_VERIFY=ON >/dev/null
+ninja -C "$sanitized" -j "$jobs" krafla_tests krafla
+run_tests "address and undefined-behaviour sanitizers, sums re-derived after each action" "$sanitized/krafla_tests"
+
+echo "== command line"
+if scripts/test-command-line.sh "$build/krafla"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
+
+scripts/install-packages.sh --with-clang
+clang=$(for v in 19 18 17 16; do command -v "clang++-$v" && break; done || true)
+if [ -n "$clang" ]; then
+  cmake -S . -B "$fuzz" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DKRAFLA_FUZZ=ON -DKRAFLA_SANITIZE=ON >/dev/null
+  ninja -C "$fuzz" -j "$jobs" fuzz_targets
+  for target in "$fuzz"/*_fuzz; do
+    echo "== fuzz $(basename "$target")"
+    if "$target" -runs=20000 -max_total_time=60 -seed=1 -print_final_stats=0 -verbosity=0 -artifact_prefix="$fuzz/" >"$target.log" 2>&1; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      tail -40 "$target.log"
+    fi
+  done
+else
+  echo "!! fuzz targets were NOT run: no clang package here"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

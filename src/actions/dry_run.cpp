@@ -1,0 +1,144 @@
+#include "actions/dry_run.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/go_heap.h"
+
+namespace krafla {
+
+size_t DryRunLimits::Enough(size_t nodes) const {
+  int64_t n = static_cast<int64_t>(nodes) * min_candidate_percent / 100;
+  n = std::max(n, min_candidates);
+  n = std::min(n, max_candidates);
+  return static_cast<size_t>(std::clamp<int64_t>(n, 0, static_cast<int64_t>(nodes)));
+}
+
+namespace {
+
+// One node's try. Removes and adds back on the live tables; the caller rolls back.
+class NodeTry {
+ public:
+  NodeTry(Session& session, TaskId task, NodeId node)
+      : s_(session),
+        task_(task),
+        node_(node),
+        queue_(session.cluster.jobs[session.cluster.tasks[task].job].queue) {}
+
+  void Remove(TaskId victim) {
+    s_.SimulateRemove(task_, victim);
+    s_.undo.Save(s_.cluster.releasing[node_]);
+    s_.cluster.releasing[node_].Add(s_.cluster.Request(victim));
+  }
+
+  void AddBack(TaskId victim) {
+    s_.SimulateAdd(task_, victim);
+    s_.undo.Save(s_.cluster.releasing[node_]);
+    s_.cluster.releasing[node_].Sub(s_.cluster.Request(victim));
+  }
+
+  bool PredicatesPass() const { return !s_.SimulatePredicate(task_, node_).refused(); }
+
+  bool Fits() const {
+    return s_.SimulateAllocatable(queue_, task_) &&
+           s_.cluster.Request(task_).LessEqual(s_.cluster.FutureIdle(node_), Missing::kZero) &&
+           PredicatesPass();
+  }
+
+ private:
+  Session& s_;
+  TaskId task_;
+  NodeId node_;
+  QueueId queue_;
+};
+
+// The victims this node would cost, most important first; empty when it cannot be done.
+std::vector<TaskId> SelectVictims(Session& s, TaskId task, NodeId node, const Victims& allowed) {
+  auto less = [&](TaskId l, TaskId r) { return s.VictimLess(l, r, task); };
+  GoHeap<TaskId, decltype(less)> order(less);
+  for (TaskId victim : allowed.tasks) order.Push(victim);
+  NodeTry attempt(s, task, node);
+  std::vector<TaskId> removed;
+  while (!order.empty()) {
+    removed.push_back(order.Pop());
+    attempt.Remove(removed.back());
+    if (attempt.Fits()) break;
+  }
+  if (removed.empty() || !attempt.PredicatesPass()) return {};
+  // Reprieve, the most important first: whoever can stay, stays.
+  std::vector<TaskId> victims;
+  for (auto it = removed.rbegin(); it != removed.rend(); ++it) {
+    attempt.AddBack(*it);
+    if (attempt.Fits()) continue;
+    attempt.Remove(*it);
+    victims.push_back(*it);
+  }
+  return victims;
+}
+
+// The earliest start among the victims of the highest priority.
+int64_t EarliestStart(const Session& s, const std::vector<TaskId>& victims) {
+  auto start = [&](TaskId t) {
+    const Timestamp started = s.cluster.tasks[t].started;
+    return started.Present() ? started.ns : s.now.ns;
+  };
+  int32_t highest = s.cluster.tasks[victims.front()].pod_priority;
+  int64_t earliest = start(victims.front());
+  for (TaskId t : victims) {
+    const int32_t priority = s.cluster.tasks[t].pod_priority;
+    if (priority == highest) {
+      earliest = std::min(earliest, start(t));
+    } else if (priority > highest) {
+      highest = priority;
+      earliest = start(t);
+    }
+  }
+  return earliest;
+}
+
+}  // namespace
+
+std::vector<DryRunCandidate> FindCandidates(Session& s, TaskId task,
+                                            const std::vector<uint32_t>& positions,
+                                            const VictimRule& rule, const DryRunLimits& limits) {
+  std::vector<DryRunCandidate> found;
+  const size_t enough = limits.Enough(positions.size());
+  std::vector<TaskId> candidates;
+  for (uint32_t position : positions) {
+    if (found.size() >= enough) break;
+    const NodeId node = s.cluster.nodes_by_name[position];
+    CollectCandidates(s, node, rule, candidates);
+    if (candidates.empty() || !VictimsSuffice(s, task, node, candidates)) continue;
+    const Victims allowed = (s.*rule.vote)(task, candidates);
+    if (!VictimsSuffice(s, task, node, allowed.tasks)) continue;
+    const Session::Mark mark = s.MarkNow();
+    std::vector<TaskId> victims = SelectVictims(s, task, node, allowed);
+    s.Rollback(mark);
+    if (!victims.empty()) found.push_back({node, std::move(victims), allowed.permitted_by});
+  }
+  return found;
+}
+
+const DryRunCandidate& SelectCandidate(const Session& s,
+                                       const std::vector<DryRunCandidate>& candidates) {
+  auto cost = [&](const DryRunCandidate& c) {
+    int64_t sum = 0;
+    // Shifted above zero, so that many victims of low priority do not come out cheaper than one.
+    for (TaskId t : c.victims)
+      sum += int64_t{s.cluster.tasks[t].pod_priority} + (int64_t{1} << 31);
+    return std::tuple(s.cluster.tasks[c.victims.front()].pod_priority, sum, c.victims.size(),
+                      -EarliestStart(s, c.victims));
+  };
+  const DryRunCandidate* best = &candidates.front();
+  auto best_cost = cost(*best);
+  for (const DryRunCandidate& c : candidates) {
+    if (auto this_cost = cost(c); this_cost < best_cost) {
+      best = &c;
+      best_cost = this_cost;
+    }
+  }
+  return *best;
+}
+
+}  // namespace krafla

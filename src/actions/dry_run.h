@@ -1,0 +1,37 @@
+// Topology-aware preemption: what would have to go on each node, tried out and taken back, and which node costs
+// least. The tries work on the session itself behind a savepoint; nothing is cloned.
+#pragma once
+
+#include <vector>
+
+#include "actions/victim_search.h"
+#include "session/session.h"
+
+namespace krafla {
+
+struct DryRunLimits {
+  int64_t min_candidate_percent = 10;
+  int64_t min_candidates = 1;
+  int64_t max_candidates = 100;
+
+  // How many nodes with a solution are enough.
+  size_t Enough(size_t nodes) const;
+};
+
+struct DryRunCandidate {
+  NodeId node;
+  std::vector<TaskId> victims;  // the most important first
+  uint64_t permitted_by = 0;
+};
+
+// Tries nodes (positions in nodes_by_name) in order until there are enough candidates.
+std::vector<DryRunCandidate> FindCandidates(Session& session, TaskId task,
+                                            const std::vector<uint32_t>& positions,
+                                            const VictimRule& rule, const DryRunLimits& limits);
+
+// The cheapest: lowest highest priority among its victims, then lowest sum of priorities, then fewest victims, then
+// those most recently started, then the first.
+const DryRunCandidate& SelectCandidate(const Session& session,
+                                       const std::vector<DryRunCandidate>& candidates);
+
+}  // namespace krafla

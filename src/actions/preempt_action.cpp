@@ -1,0 +1,279 @@
+// preempt: makes room inside a queue for jobs that starve.
+//
+// 1. Starving jobs are gathered per queue; queues, jobs and tasks go by order.
+// 2. Between jobs: a job's tasks look for room one after the other, evicting tasks of other jobs of the queue. When the
+//    job is pipelined with that, the statement is committed; otherwise all of it is taken back.
+// 3. Within a job: each task that still waits may evict less important tasks of its own job; one statement each, up to the
+//    first that fails.
+// 4. Last (unless compatibility says otherwise): zones that have closed are emptied within the budgets.
+#include <algorithm>
+
+#include "actions/dry_run.h"
+#include "actions/evict_nominated.h"
+#include "actions/starving_jobs.h"
+#include "actions/victim_search.h"
+#include "session/action.h"
+#include "session/node_search.h"
+#include "session/session.h"
+#include "session/statement.h"
+
+namespace krafla {
+
+namespace {
+
+class PreemptAction : public Action {
+ public:
+  std::vector<ArgumentSpec> Arguments() const override {
+    return {
+        {"predicateErrorCacheEnable", ArgumentType::kBool,
+         "remember which nodes refused a pod of a role for the job's other pods of that role"},
+        {"enableTopologyAwarePreemption", ArgumentType::kBool,
+         "try several nodes out before choosing the cheapest"},
+        {"topologyAwarePreemptWorkerNum", ArgumentType::kInt,
+         "accepted; the dry run needs no workers"},
+        {"minCandidateNodesPercentage", ArgumentType::kInt, "share of nodes to try out, default 10"},
+        {"minCandidateNodesAbsolute", ArgumentType::kInt, "at least so many, default 1"},
+        {"maxCandidateNodesAbsolute", ArgumentType::kInt, "at most so many, default 100"},
+    };
+  }
+
+  void Run(Session& s) override {
+    if (s.log.V(5)) s.log.Line("Enter Preempt ...");
+    session_ = &s;
+    ReadArguments();
+    PreemptInQueues();
+    if (s.compat.victims_in_preempt) EvictNominatedVictims(s);
+    if (s.log.V(5)) s.log.Line("Leaving Preempt ...");
+  }
+
+ private:
+  void ReadArguments() {
+    const krafla::Arguments& arguments = session_->config.ArgumentsOf("preempt");
+    // Krafla asks again: evictions may have lifted what a node refused for.
+    error_cache_ = !session_->compat.predicate_error_cache &&
+                   arguments.GetBool("predicateErrorCacheEnable").value_or(true);
+    topology_aware_ = arguments.GetBool("enableTopologyAwarePreemption").value_or(false);
+    limits_.min_candidate_percent = arguments.GetInt("minCandidateNodesPercentage").value_or(10);
+    limits_.min_candidates = arguments.GetInt("minCandidateNodesAbsolute").value_or(1);
+    limits_.max_candidates = arguments.GetInt("maxCandidateNodesAbsolute").value_or(100);
+  }
+
+  void PreemptInQueues() {
+    Session& s = *session_;
+    Cluster& cluster = s.cluster;
+    std::vector<JobHeap> preemptors(cluster.queues.size(), JobHeap(JobOrder{&s}));
+    std::vector<std::vector<JobId>> starving(cluster.queues.size());
+    std::vector<std::pair<JobId, TaskHeap>> tasks;
+    std::vector<size_t> tasks_of(cluster.jobs.size(), SIZE_MAX);
+    for (JobId id : cluster.jobs_by_name) {
+      const Job& job = cluster.jobs[id];
+      if (!MayLookForVictims(s, id, "preemption")) continue;
+      if (!s.JobStarving(id)) {
+        s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNotStarving), id.value});
+        continue;
+      }
+      if (job.has_network_topology) {
+        s.trace.Add(
+            {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNetworkTopology), id.value});
+        if (s.log.V(3))
+          s.log.Line("Job <{}> Queue <{}> skip preemption, reason: jobs containing networkTopology do "
+                     "not support preemption",
+                     cluster.JobKey(id), cluster.QueueName(job.queue));
+        continue;
+      }
+      preemptors[job.queue.value].Push(id);
+      starving[job.queue.value].push_back(id);
+      tasks_of[id.value] = tasks.size();
+      tasks.emplace_back(id, WaitingTasks(s, id));
+    }
+
+    QueueHeap queues(QueueOrder{&s});
+    for (QueueId queue : cluster.queues_by_name)
+      if (!starving[queue.value].empty()) queues.Push(queue);
+
+    while (!queues.empty()) {
+      const QueueId queue = queues.Pop();
+      JobHeap& jobs = preemptors[queue.value];
+      while (!jobs.empty()) {
+        const JobId job = jobs.Pop();
+        PreemptForJob(job, tasks[tasks_of[job.value]].second);
+      }
+      if (s.log.V(3)) s.log.Line("No preemptors in Queue <{}>, break.", cluster.QueueName(queue));
+      for (JobId job : starving[queue.value]) PreemptWithinJob(job);
+    }
+  }
+
+  void PreemptForJob(JobId id, TaskHeap& tasks) {
+    Session& s = *session_;
+    Statement statement(s);
+    while (s.JobStarving(id)) {
+      if (tasks.empty()) {
+        if (s.log.V(3)) s.log.Line("No preemptor task in job <{}>.", s.cluster.JobKey(id));
+        break;
+      }
+      const TaskId task = tasks.Pop();
+      FindRoom(statement, task, RuleBetweenJobs(task));
+    }
+    if (s.JobPipelined(id)) {
+      s.trace.Add({TraceKind::kCommit, 0, 0, id.value});
+      statement.Commit();
+    } else {
+      s.trace.Add({TraceKind::kDiscard, 0, 0, id.value});
+      statement.Discard();
+    }
+  }
+
+  void PreemptWithinJob(JobId id) {
+    Session& s = *session_;
+    TaskHeap tasks = WaitingTasks(s, id);
+    while (!tasks.empty()) {
+      const TaskId task = tasks.Pop();
+      Statement statement(s);
+      if (!FindRoom(statement, task, RuleWithinJob(task))) {
+        statement.Discard();
+        return;
+      }
+      statement.Commit();
+    }
+  }
+
+  VictimRule RuleBetweenJobs(TaskId preemptor) {
+    Session& s = *session_;
+    const Task& p = s.cluster.tasks[preemptor];
+    const Job& job = s.cluster.jobs[p.job];
+    return {
+        .verb = "preempt",
+        .is_candidate =
+            [&s, &p, &job](const Task& t, TaskId) {
+              return IsPreemptableStatus(t.status) && !(p.best_effort && !t.best_effort) &&
+                     t.preemptable && t.job.valid() && t.job != p.job &&
+                     s.cluster.jobs[t.job].queue == job.queue;
+            },
+        .vote = &Session::Preemptable,
+        .reason =
+            [&s, &job](TaskId victim) {
+              const Job& other = s.cluster.jobs[s.cluster.tasks[victim].job];
+              return job.priority > other.priority ? EvictionReason::kPriority
+                                                   : EvictionReason::kFairShare;
+            },
+    };
+  }
+
+  VictimRule RuleWithinJob(TaskId preemptor) {
+    const Task& p = session_->cluster.tasks[preemptor];
+    return {
+        .verb = "preempt",
+        .is_candidate =
+            [&p](const Task& t, TaskId) {
+              return IsPreemptableStatus(t.status) && !(p.best_effort && !t.best_effort) &&
+                     t.preemptable && t.job == p.job;
+            },
+        .vote = &Session::Preemptable,
+        .reason = [](TaskId) { return EvictionReason::kWithinJob; },
+    };
+  }
+
+  void SayFailed(TaskId task, std::string_view why) {
+    if (session_->log.V(3))
+      session_->log.Line("Failed to preempt Task for Preemptor <{}>, err: {}",
+                         session_->cluster.TaskKey(task), why);
+  }
+
+  // Pods that may not preempt, or whose earlier preemption has not ended yet.
+  bool MayPreempt(TaskId id) {
+    Session& s = *session_;
+    const Task& task = s.cluster.tasks[id];
+    if (task.preemption_policy == PreemptionPolicy::kNever) {
+      SayFailed(id, "not eligible to preempt other tasks due to preemptionPolicy is Never");
+      return false;
+    }
+    if (task.nominated_node == kEmptyStr) return true;
+    const NodeId node = s.cluster.FindNode(task.nominated_node);
+    if (!node.valid()) {
+      SayFailed(id, "not eligible due to the pod's nominated node is not found in the session");
+      return false;
+    }
+    NodeSearch& search = s.node_search();
+    // A task nobody has looked at in this cycle cannot be judged; that counts as a refusal.
+    const Refusal refusal =
+        search.WasPrepared(id) ? search.Check(id, node) : Refusal{Refusal::kError, 0};
+    if (!refusal.refused()) {
+      SayFailed(id, "not eligible due to the pod's nominated node is already schedulable");
+      return false;
+    }
+    if (refusal.unresolvable()) return true;
+    for (TaskId other : s.cluster.nodes[node].tasks) {
+      const Task& o = s.cluster.tasks[other];
+      if (o.pod_priority < task.pod_priority && o.terminating_by_preemption) {
+        SayFailed(id, "not eligible due to a terminating pod caused by preemption on the nominated node");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Pipelines the task on a node, with evictions where needed; or leaves everything as it is.
+  bool FindRoom(Statement& statement, TaskId task, const VictimRule& rule) {
+    Session& s = *session_;
+    if (!MayPreempt(task)) return false;
+    NodeSearch& search = s.node_search();
+    if (const Refusal refusal = search.Prepare(task); refusal.refused()) {
+      SayFailed(task, s.reasons.Text(refusal.reason));
+      return false;
+    }
+    const bool remembers = error_cache_ && s.cluster.tasks[task].role != kEmptyStr;
+    search.FindForPreemption(task, remembers ? &memory_ : nullptr, positions_);
+    if (topology_aware_) return PreemptCheapest(statement, task, rule);
+
+    search.Score(task, positions_, scores_);
+    // Best score first, ties by name. Most tasks are done at the first node or soon after, so a heap instead of
+    // sorting all.
+    order_.clear();
+    for (size_t i = 0; i < positions_.size(); ++i) order_.emplace_back(scores_[i], positions_[i]);
+    auto worse = [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    };
+    std::make_heap(order_.begin(), order_.end(), worse);
+    while (!order_.empty()) {
+      std::pop_heap(order_.begin(), order_.end(), worse);
+      const NodeId node = s.cluster.nodes_by_name[order_.back().second];
+      order_.pop_back();
+      if (MakeRoomOnNode(s, statement, task, node, rule)) return true;
+    }
+    return false;
+  }
+
+  bool PreemptCheapest(Statement& statement, TaskId task, const VictimRule& rule) {
+    Session& s = *session_;
+    const std::vector<DryRunCandidate> candidates =
+        FindCandidates(s, task, positions_, rule, limits_);
+    if (candidates.empty()) {
+      SayFailed(task, "no candidates that fit the pod");
+      return false;
+    }
+    const DryRunCandidate& best = SelectCandidate(s, candidates);
+    for (TaskId victim : best.victims) {
+      if (s.log.V(3))
+        s.log.Line("Try to preempt Task <{}> for Task <{}>", s.cluster.TaskKey(victim),
+                   s.cluster.TaskKey(task));
+      statement.Evict(victim, task, rule.reason(victim), best.permitted_by);
+    }
+    statement.Pipeline(task, best.node, true);
+    return true;
+  }
+
+  Session* session_ = nullptr;
+  bool error_cache_ = true;
+  bool topology_aware_ = false;
+  DryRunLimits limits_;
+  RefusalMemory memory_;
+  std::vector<uint32_t> positions_;
+  std::vector<double> scores_;
+  std::vector<std::pair<double, uint32_t>> order_;
+};
+
+}  // namespace
+
+std::unique_ptr<Action> Make_preempt_action() { return std::make_unique<PreemptAction>(); }
+
+}  // namespace krafla

@@ -1,0 +1,123 @@
+// reclaim: takes resources back from queues that have more than they deserve, for starving jobs of queues that have less.
+#include "actions/starving_jobs.h"
+#include "actions/victim_search.h"
+#include "session/action.h"
+#include "session/node_search.h"
+#include "session/session.h"
+#include "session/statement.h"
+
+namespace krafla {
+
+namespace {
+
+class ReclaimAction : public Action {
+ public:
+  std::vector<ArgumentSpec> Arguments() const override {
+    return {{"predicateErrorCacheEnable", ArgumentType::kBool, "accepted; has no effect here"}};
+  }
+
+  void Run(Session& s) override {
+    if (s.log.V(5)) s.log.Line("Enter Reclaim ...");
+    session_ = &s;
+    ReclaimForQueues();
+    if (s.log.V(5)) s.log.Line("Leaving Reclaim ...");
+  }
+
+ private:
+  void ReclaimForQueues() {
+    Session& s = *session_;
+    Cluster& cluster = s.cluster;
+    QueueHeap queues(QueueOrder{&s});
+    std::vector<bool> seen(cluster.queues.size(), false);
+    std::vector<JobHeap> starving(cluster.queues.size(), JobHeap(JobOrder{&s}));
+    for (JobId id : cluster.jobs_by_name) {
+      if (!MayLookForVictims(s, id, "reclaim")) continue;
+      const Job& job = cluster.jobs[id];
+      if (!seen[job.queue.value]) {
+        seen[job.queue.value] = true;
+        queues.Push(job.queue);
+      }
+      if (s.JobStarving(id)) starving[job.queue.value].Push(id);
+    }
+
+    while (!queues.empty()) {
+      const QueueId queue = queues.Pop();
+      if (s.Overused(queue)) {
+        if (s.log.V(3)) s.log.Line("Queue <{}> is overused, ignore it.", cluster.QueueName(queue));
+        continue;
+      }
+      JobHeap& jobs = starving[queue.value];
+      while (!jobs.empty()) {
+        ReclaimForJob(jobs.Pop(), queue);
+        // Its turn is over only when it has no jobs left; until then it also waits in line again, which moves the
+        // others as it does in Volcano.
+        if (!jobs.empty()) queues.Push(queue);
+      }
+      if (s.log.V(3)) s.log.Line("No preemptors in Queue <{}>, break.", cluster.QueueName(queue));
+    }
+  }
+
+  void ReclaimForJob(JobId id, QueueId queue) {
+    Session& s = *session_;
+    Cluster& cluster = s.cluster;
+    TaskHeap tasks = WaitingTasks(s, id);
+    Statement statement(s);
+    while (s.JobStarving(id)) {
+      if (tasks.empty()) {
+        if (s.log.V(3)) s.log.Line("No preemptor task in job <{}>.", cluster.JobKey(id));
+        break;
+      }
+      const TaskId task = tasks.Pop();
+      if (cluster.tasks[task].preemption_policy == PreemptionPolicy::kNever) {
+        if (s.log.V(3))
+          s.log.Line("Task {} cannot preempt (policy Never)", cluster.TaskKey(task));
+        continue;
+      }
+      if (!s.Preemptive(queue, task)) {
+        if (s.log.V(3))
+          s.log.Line("Queue <{}> cannot reclaim for task <{}>, skip", cluster.QueueName(queue),
+                     cluster.Text(cluster.tasks[task].name));
+        continue;
+      }
+      if (s.node_search().Prepare(task).refused()) continue;
+      FindRoom(statement, task);
+    }
+    if (s.JobPipelined(id)) {
+      s.trace.Add({TraceKind::kCommit, 0, 1, id.value});
+      statement.Commit();
+    } else {
+      s.trace.Add({TraceKind::kDiscard, 0, 1, id.value});
+      statement.Discard();
+    }
+  }
+
+  void FindRoom(Statement& statement, TaskId task) {
+    Session& s = *session_;
+    const QueueId own_queue = s.cluster.jobs[s.cluster.tasks[task].job].queue;
+    const VictimRule rule{
+        .verb = "reclaim",
+        .is_candidate =
+            [&s, own_queue](const Task& t, TaskId) {
+              if (t.status != TaskStatus::kRunning || !t.preemptable || !t.job.valid()) return false;
+              const QueueId queue = s.cluster.jobs[t.job].queue;
+              return queue != own_queue && s.cluster.queues[queue].reclaimable;
+            },
+        .vote = &Session::Reclaimable,
+        .needs_candidates = true,
+        .checks_everything = s.compat.reclaim_predicates,
+        .reason = [](TaskId) { return EvictionReason::kReclaim; },
+    };
+    s.node_search().FindForPreemption(task, nullptr, positions_);
+    for (uint32_t position : positions_)
+      if (MakeRoomOnNode(s, statement, task, s.cluster.nodes_by_name[position], rule)) return;
+  }
+
+  Session* session_ = nullptr;
+  std::vector<uint32_t> positions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Action> Make_reclaim_action() { return std::make_unique<ReclaimAction>(); }
+
+}  // namespace krafla

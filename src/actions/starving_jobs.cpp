@@ -1,0 +1,30 @@
+#include "actions/starving_jobs.h"
+
+namespace krafla {
+
+TaskHeap WaitingTasks(Session& s, JobId job) {
+  TaskHeap tasks(TaskOrder{&s});
+  for (TaskId id : s.cluster.jobs[job].tasks) {
+    const Task& task = s.cluster.tasks[id];
+    if (task.status == TaskStatus::kPending && !task.gated) tasks.Push(id);
+  }
+  return tasks;
+}
+
+bool MayLookForVictims(Session& s, JobId id, std::string_view what) {
+  const Job& job = s.cluster.jobs[id];
+  if (job.IsPending()) {
+    s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kPendingPhase), id.value});
+    return false;
+  }
+  if (const std::optional<InvalidJob> invalid = s.JobInvalid(id)) {
+    s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kInvalid), id.value});
+    if (s.log.V(4))
+      s.log.Line("Job <{}> Queue <{}> skip {}, reason: {}, message {}", s.cluster.JobKey(id),
+                 s.cluster.QueueName(job.queue), what, invalid->reason, invalid->message);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace krafla

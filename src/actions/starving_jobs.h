@@ -1,0 +1,33 @@
+// The jobs that may look for victims, in their queues: common ground of preempt and reclaim.
+#pragma once
+
+#include <vector>
+
+#include "base/go_heap.h"
+#include "session/session.h"
+
+namespace krafla {
+
+struct JobOrder {
+  Session* session;
+  bool operator()(JobId l, JobId r) const { return session->JobLess(l, r); }
+};
+struct QueueOrder {
+  Session* session;
+  bool operator()(QueueId l, QueueId r) const { return session->QueueLess(l, r); }
+};
+struct TaskOrder {
+  Session* session;
+  bool operator()(TaskId l, TaskId r) const { return session->TaskLess(l, r); }
+};
+using JobHeap = GoHeap<JobId, JobOrder>;
+using QueueHeap = GoHeap<QueueId, QueueOrder>;
+using TaskHeap = GoHeap<TaskId, TaskOrder>;
+
+// The tasks of a job that wait and are not gated.
+TaskHeap WaitingTasks(Session& session, JobId job);
+
+// Whether a job may take part; says why not at the guide's log level. `what`: "preemption", "reclaim".
+bool MayLookForVictims(Session& session, JobId job, std::string_view what);
+
+}  // namespace krafla

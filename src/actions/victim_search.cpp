@@ -1,0 +1,90 @@
+#include "actions/victim_search.h"
+
+#include "base/go_heap.h"
+#include "session/node_search.h"
+
+namespace krafla {
+
+void CollectCandidates(const Session& session, NodeId node, const VictimRule& rule,
+                       std::vector<TaskId>& candidates) {
+  candidates.clear();
+  for (TaskId id : session.cluster.nodes[node].tasks)
+    if (rule.is_candidate(session.cluster.tasks[id], id)) candidates.push_back(id);
+}
+
+bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
+                    std::span<const TaskId> victims) {
+  Resource room = session.cluster.FutureIdle(node);
+  for (TaskId victim : victims) room.Add(session.cluster.Request(victim));
+  return session.cluster.Request(task).LessEqual(room, Missing::kZero);
+}
+
+namespace {
+
+bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule& rule) {
+  if (rule.checks_everything && !s.Allocatable(queue, task)) return false;
+  if (!s.cluster.Request(task).LessEqual(s.cluster.FutureIdle(node), Missing::kZero)) return false;
+  return !rule.checks_everything || !s.node_search().Check(task, node).refused();
+}
+
+}  // namespace
+
+bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
+                    const VictimRule& rule) {
+  Cluster& cluster = s.cluster;
+  if (s.log.V(3))
+    s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task), cluster.NodeName(node));
+  s.trace.Add({TraceKind::kTryTask, 0, 0, task.value, node.value});
+
+  static thread_local std::vector<TaskId> candidates;  // the inner loop allocates nothing
+  CollectCandidates(s, node, rule, candidates);
+  if (candidates.empty() && rule.needs_candidates) {
+    if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb, cluster.NodeName(node));
+    return false;
+  }
+  // Cannot be enough, whoever is let go: known before anybody is asked.
+  if (!VictimsSuffice(s, task, node, candidates)) {
+    s.trace.Add({TraceKind::kShort, 0, 0, task.value, node.value});
+    if (s.log.V(3))
+      s.log.Line("No validated victims on Node <{}>: not enough resources", cluster.NodeName(node));
+    return false;
+  }
+  const Victims victims = candidates.empty() ? Victims{} : (s.*rule.vote)(task, candidates);
+  if (!VictimsSuffice(s, task, node, victims.tasks)) {
+    s.trace.Add({TraceKind::kShort, 0, 1, task.value, node.value});
+    if (s.log.V(3))
+      s.log.Line("No validated victims on Node <{}>: not enough resources: requested <{}>",
+                 cluster.NodeName(node), ToString(cluster.Request(task), cluster.kinds));
+    return false;
+  }
+
+  auto less = [&](TaskId l, TaskId r) { return s.VictimLess(l, r, task); };
+  GoHeap<TaskId, decltype(less)> order(less);
+  for (TaskId victim : victims.tasks) order.Push(victim);
+
+  const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
+  const Statement::Savepoint before = statement.Save();
+  Resource freed;
+  bool fits = Fits(s, queue, task, node, rule);
+  while (!fits && !order.empty()) {
+    const TaskId victim = order.Pop();
+    if (s.log.V(3))
+      s.log.Line("Try to {} Task <{}> for Task <{}>", rule.verb, cluster.TaskKey(victim),
+                 cluster.TaskKey(task));
+    statement.Evict(victim, task, rule.reason(victim), victims.permitted_by);
+    freed.Add(cluster.Request(victim));
+    fits = Fits(s, queue, task, node, rule);
+  }
+  if (s.log.V(3))
+    s.log.Line("{} <{}> for Task <{}> requested <{}>.",
+               rule.verb == "preempt" ? "Preempted" : "Reclaimed", ToString(freed, cluster.kinds),
+               cluster.TaskKey(task), ToString(cluster.Request(task), cluster.kinds));
+  if (!fits) {
+    statement.RollbackTo(before);
+    return false;
+  }
+  statement.Pipeline(task, node, !freed.IsEmpty());
+  return true;
+}
+
+}  // namespace krafla

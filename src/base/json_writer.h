@@ -1,0 +1,35 @@
+// Writes JSON text, compact, in the order it is told. Numbers that are whole are written without a point.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace krafla {
+
+class JsonWriter {
+ public:
+  JsonWriter& BeginObject();
+  JsonWriter& EndObject();
+  JsonWriter& BeginArray();
+  JsonWriter& EndArray();
+  JsonWriter& Key(std::string_view key);
+  JsonWriter& String(std::string_view text);
+  JsonWriter& Number(double value);
+  JsonWriter& Integer(int64_t value);
+  JsonWriter& Bool(bool value);
+  JsonWriter& Null();
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void Separate();
+  void Quote(std::string_view text);
+
+  std::string text_;
+  std::vector<bool> has_items_;
+  bool after_key_ = false;
+};
+
+}  // namespace krafla

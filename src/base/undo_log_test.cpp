@@ -1,0 +1,169 @@
+#include "base/undo_log.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace krafla {
+namespace {
+
+TEST(UndoLog, SmallValuesComeBack) {
+  UndoLog log;
+  int64_t number = 7;
+  bool flag = false;
+  double share = 0.25;
+  const UndoLog::Mark mark = log.Now();
+  log.Save(number);
+  number = 8;
+  log.Save(flag);
+  flag = true;
+  log.Save(share);
+  share = 0.5;
+  log.RollbackTo(mark);
+  EXPECT_EQ(number, 7);
+  EXPECT_FALSE(flag);
+  EXPECT_EQ(share, 0.25);
+  EXPECT_TRUE(log.empty());
+}
+
+TEST(UndoLog, OnlyTheSavedBytesAreWritten) {
+  UndoLog log;
+  std::array<uint8_t, 3> bytes{1, 2, 3};
+  log.Save(bytes[1]);
+  bytes = {4, 5, 6};
+  log.RollbackTo(0);
+  EXPECT_EQ(bytes, (std::array<uint8_t, 3>{4, 2, 6}));
+}
+
+TEST(UndoLog, LargeValuesComeBack) {
+  UndoLog log;
+  std::string text = "a text that does not fit into the string itself";
+  std::array<double, 4> row{1, 2, 3, 4};
+  std::vector<int> list{1, 2, 3};
+  log.Save(text);
+  text = "other";
+  log.Save(row);
+  row.fill(0);
+  log.Save(list);
+  list.clear();
+  log.RollbackTo(0);
+  EXPECT_EQ(text, "a text that does not fit into the string itself");
+  EXPECT_EQ(row, (std::array<double, 4>{1, 2, 3, 4}));
+  EXPECT_EQ(list, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(UndoLog, TheOldestOfSeveralSavesWins) {
+  UndoLog log;
+  int value = 1;
+  std::string text = "first";
+  for (int i = 2; i < 6; ++i) {
+    log.Save(value);
+    value = i;
+    log.Save(text);
+    text = std::to_string(i);
+  }
+  log.RollbackTo(0);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(text, "first");
+}
+
+TEST(UndoLog, InsertedAndErasedElementsReturnToTheirPlaces) {
+  UndoLog log;
+  std::vector<int> list{10, 20, 30};
+  list.insert(list.begin() + 1, 15);
+  log.Inserted(list, 1);
+  log.Erasing(list, 3);
+  list.erase(list.begin() + 3);
+  list.push_back(40);
+  log.Inserted(list, 3);
+  log.Erasing(list, 0);
+  list.erase(list.begin());
+  EXPECT_EQ(list, (std::vector<int>{15, 20, 40}));
+  log.RollbackTo(0);
+  EXPECT_EQ(list, (std::vector<int>{10, 20, 30}));
+}
+
+TEST(UndoLog, MarksNest) {
+  UndoLog log;
+  int value = 0;
+  std::vector<UndoLog::Mark> marks;
+  for (int i = 1; i <= 4; ++i) {
+    marks.push_back(log.Now());
+    log.Save(value);
+    value = i;
+  }
+  log.RollbackTo(marks[2]);
+  EXPECT_EQ(value, 2);
+  log.RollbackTo(marks[2]);  // nothing is left to undo
+  EXPECT_EQ(value, 2);
+  log.Save(value);
+  value = 9;
+  log.RollbackTo(marks[1]);
+  EXPECT_EQ(value, 1);
+  log.RollbackTo(marks[0]);
+  EXPECT_EQ(value, 0);
+}
+
+// What a session does: plain values, copies and list edits in any order, marks in between.
+TEST(UndoLog, RandomEditsAreTakenBackStepByStep) {
+  struct State {
+    std::array<int, 4> numbers{};
+    std::array<std::string, 3> texts;
+    std::vector<int> list;
+    bool operator==(const State&) const = default;
+  };
+  std::mt19937 random(20260310);
+  auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  for (int round = 0; round < 200; ++round) {
+    UndoLog log;
+    State state;
+    std::vector<std::pair<UndoLog::Mark, State>> marks;
+    for (int step = 0; step < 60; ++step) {
+      switch (below(6)) {
+        case 0:
+          marks.emplace_back(log.Now(), state);
+          break;
+        case 1: {
+          int& number = state.numbers[below(4)];
+          log.Save(number);
+          number = static_cast<int>(below(100));
+          break;
+        }
+        case 2: {
+          std::string& text = state.texts[below(3)];
+          log.Save(text);
+          text.assign(below(40), 'x');
+          break;
+        }
+        case 3: {
+          const size_t at = below(state.list.size() + 1);
+          state.list.insert(state.list.begin() + static_cast<ptrdiff_t>(at), step);
+          log.Inserted(state.list, at);
+          break;
+        }
+        case 4:
+          if (!state.list.empty()) {
+            const size_t at = below(state.list.size());
+            log.Erasing(state.list, at);
+            state.list.erase(state.list.begin() + static_cast<ptrdiff_t>(at));
+          }
+          break;
+        case 5:
+          if (!marks.empty() && below(3) == 0) {
+            marks.resize(below(marks.size()) + 1);
+            log.RollbackTo(marks.back().first);
+            ASSERT_EQ(state, marks.back().second) << "round " << round << " step " << step;
+          }
+          break;
+      }
+    }
+    log.RollbackTo(0);
+    ASSERT_EQ(state, State{}) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace krafla

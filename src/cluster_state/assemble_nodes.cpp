@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "cluster_state/assemble.h"
+#include "cluster_state/csi_claims.h"
+
+namespace krafla {
+
+namespace {
+
+struct ImageFacts {
+  int64_t size_bytes = 0;
+  int32_t nodes = 0;
+};
+
+// An image has one size, that of the first node by name, wherever it lies: Kubernetes keeps what it hears first.
+void CountImages(Cluster& cluster) {
+  std::unordered_map<StrId, ImageFacts> images;
+  for (const NodeId id : cluster.nodes_by_name) {
+    for (const NodeImage& image : cluster.nodes[id].images) {
+      ImageFacts& facts = images[image.name];
+      if (facts.nodes++ == 0) facts.size_bytes = image.size_bytes;
+    }
+  }
+  for (Node& node : cluster.nodes) {
+    for (NodeImage& image : node.images) {
+      const ImageFacts& facts = images[image.name];
+      image.size_bytes = facts.size_bytes;
+      image.nodes_with_it = facts.nodes;
+    }
+  }
+}
+
+// A CSINode bears the name of its node.
+void SetAttachLimits(Cluster& cluster) {
+  for (const CsiNode& csi_node : cluster.volumes.csi_nodes) {
+    const NodeId id = cluster.FindNode(csi_node.node);
+    if (!id.valid()) continue;
+    for (const CsiNodeDriver& driver : csi_node.drivers) {
+      const int kind = cluster.kinds.Find(AttachLimitName(cluster.Text(driver.driver)));
+      if (kind >= 0)
+        cluster.allocatable[id].Set(kind, static_cast<double>(driver.limit.value_or(kNoAttachLimit)));
+    }
+  }
+}
+
+}  // namespace
+
+void AssembleNodes(ClusterDraft& draft) {
+  Cluster& cluster = draft.cluster;
+  std::sort(draft.nodes.begin(), draft.nodes.end(), [&](const NodeFacts& a, const NodeFacts& b) {
+    return cluster.Text(a.node.name) < cluster.Text(b.node.name);
+  });
+  for (NodeFacts& facts : draft.nodes) {
+    cluster.nodes_by_name.push_back(cluster.nodes.Add(std::move(facts.node)));
+    cluster.allocatable.Add(std::move(facts.allocatable));
+  }
+  CountImages(cluster);
+  SetAttachLimits(cluster);
+}
+
+}  // namespace krafla

@@ -1,0 +1,103 @@
+// Takes single objects in any order and puts the cluster together: references resolved, lists sorted, equal values
+// shared, amounts summed up. The order of the objects leaves no trace in the result but the numbers of strings.
+//
+// Owned by whoever reads objects; one thread.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "cluster_state/facts.h"
+#include "cluster_state/interned_values.h"
+#include "cluster_state/name_index.h"
+#include "model/cluster.h"
+
+namespace krafla {
+
+struct BuildOptions {
+  std::string default_queue = "default";
+  // Volcano counts a claim of a CSI driver that no CSINode declares as a resource no node has.
+  bool count_undeclared_csi_drivers = false;
+};
+
+// Everything that was added, and the tables it becomes.
+struct ClusterDraft {
+  BuildOptions options;
+  std::deque<PodFacts> pods;  // grows without moving what is there
+  std::vector<PodGroupFacts> groups;
+  std::vector<QueueFacts> queues;
+  std::vector<NodeFacts> nodes;
+  std::vector<PriorityClassFacts> priority_classes;
+  std::unordered_set<uint64_t> groups_without_queue;  // by namespace and name; found while building
+  // Strings, label sets, specs, budgets, namespaces and volumes are put here at once, the rest when it is built.
+  Cluster cluster;
+};
+
+class ClusterBuilder {
+ public:
+  enum class Added {
+    kYes,
+    kSuperseded,  // an expanded object gave way to a written one
+    kDuplicate,
+  };
+
+  explicit ClusterBuilder(BuildOptions options);
+
+  StringPool& strings() { return draft_.cluster.strings; }
+  ResourceKinds& kinds() { return draft_.cluster.kinds; }
+  const PodSpec& spec(PodSpecId id) const { return draft_.cluster.specs[id]; }
+
+  LabelSetId InternLabels(LabelSet labels) {
+    return label_index_.Intern(std::move(labels), draft_.cluster.label_sets);
+  }
+  PodSpecId InternSpec(PodSpec spec) {
+    return spec_index_.Intern(std::move(spec), draft_.cluster.specs);
+  }
+
+  Added AddPod(PodFacts pod, Origin origin);
+  Added AddPodGroup(PodGroupFacts group, Origin origin);
+  // False: there is one of that name already, and it stays.
+  bool AddQueue(QueueFacts queue);
+  bool AddNode(NodeFacts node);
+  bool AddPriorityClass(PriorityClassFacts priority_class);
+  bool AddNamespace(Namespace ns);
+  bool AddBudget(PodDisruptionBudget budget);
+  bool AddClaim(PersistentVolumeClaim claim);
+  bool AddVolume(PersistentVolume volume);
+  bool AddStorageClass(StorageClass storage_class);
+  bool AddCsiNode(CsiNode node);
+  // For kinds of which only the name is kept.
+  bool AddResourceQuotaName(StrId ns, StrId name);
+
+  // References to objects that are not there are warnings (left out when `diagnostics` has errors already, which
+  // may be why they are not there); queues that are each other's parents are errors.
+  Cluster Build(Diagnostics& diagnostics) &&;
+
+ private:
+  template <class List, class Facts>
+  static Added AddNamed(NameIndex& index, List& list, uint64_t key, Facts facts, Origin origin);
+  template <class List, class Object>
+  static bool AddOnce(NameIndex& index, List& list, uint64_t key, Object object);
+
+  ClusterDraft draft_;
+  InternedValues<LabelSetId, LabelSet> label_index_;
+  InternedValues<PodSpecId, PodSpec> spec_index_;
+  // By namespace and name. The number says where a pod or PodGroup is in its list, and whether it was written.
+  NameIndex pods_;
+  NameIndex groups_;
+  NameIndex queues_;
+  NameIndex nodes_;
+  NameIndex priority_classes_;
+  NameIndex namespaces_;
+  NameIndex budgets_;
+  NameIndex claims_;
+  NameIndex volumes_;
+  NameIndex storage_classes_;
+  NameIndex csi_nodes_;
+  NameIndex resource_quotas_;
+};
+
+}  // namespace krafla

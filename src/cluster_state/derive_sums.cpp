@@ -1,0 +1,63 @@
+#include "cluster_state/derive_sums.h"
+
+namespace krafla {
+
+namespace {
+
+void DeriveNodeSums(Cluster& cluster) {
+  const size_t count = cluster.nodes.size();
+  cluster.idle = cluster.allocatable;
+  cluster.used.Reset(count);
+  cluster.releasing.Reset(count);
+  cluster.pipelined.Reset(count);
+  cluster.total = {};
+  for (const NodeId id : cluster.nodes_by_name) {
+    cluster.total.Add(cluster.allocatable[id]);
+    for (const TaskId task : cluster.nodes[id].tasks) {
+      const Resource& request = cluster.Request(task);
+      if (cluster.tasks[task].status == TaskStatus::kPipelined) {
+        cluster.pipelined[id].Add(request);
+        continue;
+      }
+      cluster.idle[id].Sub(request);  // negative when the node holds more than it has
+      cluster.used[id].Add(request);
+      if (cluster.tasks[task].status == TaskStatus::kReleasing) cluster.releasing[id].Add(request);
+    }
+  }
+}
+
+void DeriveJobSums(Cluster& cluster, Job& job) {
+  job.count = {};
+  job.pending_best_effort = 0;
+  job.releasing_on_node = 0;
+  job.allocated = {};
+  job.total_request = {};
+  for (JobRole& role : job.roles) {
+    role.count = {};
+    role.pending_best_effort = 0;
+  }
+  for (const TaskId id : job.tasks) {
+    const Task& task = cluster.tasks[id];
+    JobRole& role = job.roles[task.role_index];
+    ++job.count[static_cast<size_t>(task.status)];
+    ++role.count[static_cast<size_t>(task.status)];
+    if (task.status == TaskStatus::kPending && task.best_effort) {
+      ++job.pending_best_effort;
+      ++role.pending_best_effort;
+    }
+    if (task.status == TaskStatus::kReleasing && task.node_name != kEmptyStr)
+      ++job.releasing_on_node;
+    const Resource& request = cluster.Request(id);
+    job.total_request.Add(request);
+    if (IsAllocatedStatus(task.status)) job.allocated.Add(request);
+  }
+}
+
+}  // namespace
+
+void DeriveSums(Cluster& cluster) {
+  DeriveNodeSums(cluster);
+  for (Job& job : cluster.jobs) DeriveJobSums(cluster, job);
+}
+
+}  // namespace krafla

@@ -1,0 +1,20 @@
+// The dominant share: the largest fraction of a whole that somebody holds in any one kind.
+#pragma once
+
+#include "model/resource.h"
+
+namespace krafla {
+
+// Kinds of which the whole has nothing do not count; holding nothing, or less, is a share of 0.
+inline double DominantShare(const Resource& held, const Resource& whole) {
+  double largest = 0;
+  whole.ForEachNamed([&](int kind) {
+    // A division per kind, not a product with a kept reciprocal: shares are compared for equality,
+    // and two jobs that hold the same must come out equal to the last bit.
+    const double share = held.Get(kind) / whole.Get(kind);
+    if (share > largest) largest = share;
+  });
+  return largest;
+}
+
+}  // namespace krafla

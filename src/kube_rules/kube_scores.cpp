@@ -1,0 +1,198 @@
+#include "kube_rules/kube_scores.h"
+
+#include <algorithm>
+
+#include "kube_rules/preference_scores.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr ScorePart kBatchParts[] = {
+    ScorePart::kLeastAllocated,   ScorePart::kMostAllocated,    ScorePart::kBalancedAllocation,
+    ScorePart::kNodeAffinity,     ScorePart::kInterPodAffinity, ScorePart::kTaintToleration,
+    ScorePart::kPodTopologySpread};
+
+// The best gets 100; reversed, the least.
+void Normalize(std::span<int64_t> scores, bool reversed) {
+  int64_t most = 0;
+  for (const int64_t score : scores) most = std::max(most, score);
+  for (int64_t& score : scores) {
+    if (most != 0) score = 100 * score / most;
+    if (reversed) score = 100 - score;
+  }
+}
+
+}  // namespace
+
+std::string_view ToString(ScorePart part) {
+  static constexpr std::string_view kNames[kScorePartCount] = {
+      "NodeResourcesFit_LeastAllocated",
+      "NodeResourcesFit_MostAllocated",
+      "NodeResourcesBalancedAllocation",
+      "NodeAffinity",
+      "InterPodAffinity",
+      "TaintToleration",
+      "PodTopologySpread",
+      "ImageLocality"};
+  return kNames[static_cast<size_t>(part)];
+}
+
+KubeScores::KubeScores(const Cluster& cluster, KubeView& view, const ScoreWeights& weights)
+    : cluster_(cluster),
+      view_(view),
+      weights_(weights),
+      facts_(cluster, view),
+      resources_(cluster, view) {
+  preferences_.Resize(cluster.classes.size());
+  if (facts_.terms) affinity_.emplace(facts_);
+  if (facts_.kinds) spread_.emplace(facts_);
+  for (const NodeId id : cluster.nodes_by_name) {
+    const Node& node = cluster.nodes[id];
+    any_images_ = any_images_ || !node.images.empty();
+    any_soft_taints_ =
+        any_soft_taints_ || std::any_of(node.taints.begin(), node.taints.end(), [](const Taint& t) {
+          return t.effect == TaintEffect::kPreferNoSchedule;
+        });
+  }
+}
+
+int64_t KubeScores::WeightOf(ScorePart part) const {
+  switch (part) {
+    case ScorePart::kLeastAllocated:
+      return weights_.least_allocated;
+    case ScorePart::kMostAllocated:
+      return weights_.most_allocated;
+    case ScorePart::kBalancedAllocation:
+      return weights_.balanced_allocation;
+    case ScorePart::kNodeAffinity:
+      return weights_.node_affinity;
+    case ScorePart::kInterPodAffinity:
+      return weights_.pod_affinity;
+    case ScorePart::kTaintToleration:
+      return weights_.taint_toleration;
+    case ScorePart::kPodTopologySpread:
+      return weights_.topology_spread;
+    case ScorePart::kImageLocality:
+      return weights_.image_locality;
+    case ScorePart::kCount:
+      break;
+  }
+  return 0;
+}
+
+const KubeScores::Preferences& KubeScores::PreferencesOf(ClassId cls) {
+  auto& slot = preferences_[cls];
+  if (slot) return *slot;
+  slot = std::make_unique<Preferences>();
+  const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
+  auto fill = [&](std::vector<int64_t>& column, auto&& value) {
+    column.assign(cluster_.nodes.size(), 0);
+    bool any = false;
+    for (const NodeId node : cluster_.nodes_by_name) {
+      column[node.value] = value(cluster_.nodes[node]);
+      any = any || column[node.value] != 0;
+    }
+    if (!any) column = {};
+  };
+  if (any_soft_taints_)
+    fill(slot->taints, [&](const Node& node) { return UntoleratedPreferences(spec, node); });
+  if (!spec.preferred_node_terms.empty())
+    fill(slot->affinity,
+         [&](const Node& node) { return PreferredNodeWeight(spec, node, cluster_.strings); });
+  return *slot;
+}
+
+double KubeScores::NodeScore(ClassId cls, NodeId node) const {
+  if (!any_images_ || weights_.image_locality == 0) return 0;
+  const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
+  const int64_t score =
+      ImageLocality(spec, cluster_.nodes[node], cluster_.nodes_by_name.size());
+  return static_cast<double>(score) * static_cast<double>(weights_.image_locality);
+}
+
+bool KubeScores::Compute(ScorePart part, ClassId cls, std::span<const NodeId> nodes,
+                         std::span<int64_t> scores) {
+  auto each = [&](auto&& score) {
+    std::transform(nodes.begin(), nodes.end(), scores.begin(), score);
+    return true;
+  };
+  auto from_column = [&](const std::vector<int64_t>& column) {
+    each([&](NodeId node) { return column.empty() ? 0 : column[node.value]; });
+  };
+  switch (part) {
+    case ScorePart::kLeastAllocated:
+      return each([&](NodeId node) { return resources_.LeastAllocated(cls, node); });
+    case ScorePart::kMostAllocated:
+      return each([&](NodeId node) { return resources_.MostAllocated(cls, node); });
+    case ScorePart::kBalancedAllocation:
+      return resources_.HasBalanced(cls) &&
+             each([&](NodeId node) { return resources_.Balanced(cls, node); });
+    case ScorePart::kNodeAffinity:
+      if (cluster_.specs[cluster_.classes[cls].spec].preferred_node_terms.empty()) return false;
+      from_column(PreferencesOf(cls).affinity);
+      Normalize(scores, false);
+      return true;
+    case ScorePart::kTaintToleration:
+      from_column(PreferencesOf(cls).taints);
+      Normalize(scores, true);
+      return true;
+    case ScorePart::kInterPodAffinity:
+      return affinity_ && affinity_->Score(cls, nodes, scores);
+    case ScorePart::kPodTopologySpread:
+      if (!spread_ || !spread_->HasConstraints(cls)) return false;
+      spread_->Score(cls, nodes, scores);
+      return true;
+    case ScorePart::kImageLocality:
+      return each([&](NodeId node) {
+        return ImageLocality(cluster_.specs[cluster_.classes[cls].spec], cluster_.nodes[node],
+                             cluster_.nodes_by_name.size());
+      });
+    case ScorePart::kCount:
+      break;
+  }
+  return false;
+}
+
+void KubeScores::Batch(TaskId task, std::span<const NodeId> nodes, std::span<double> scores) {
+  view_.EnsureBuilt();
+  const ClassId cls = cluster_.tasks[task].cls;
+  scratch_.resize(nodes.size());
+  for (const ScorePart part : kBatchParts) {
+    const int64_t weight = WeightOf(part);
+    if (weight == 0 || !Compute(part, cls, nodes, scratch_)) continue;
+    for (size_t i = 0; i < nodes.size(); ++i)
+      scores[i] += static_cast<double>(scratch_[i] * weight);
+  }
+}
+
+bool KubeScores::BatchIsNodeLocal(ClassId cls) {
+  if (weights_.topology_spread != 0 && spread_ && spread_->HasConstraints(cls)) return false;
+  if (weights_.pod_affinity != 0 && affinity_ && affinity_->LooksAround(cls)) return false;
+  const Preferences& preferences = PreferencesOf(cls);
+  return (weights_.taint_toleration == 0 || preferences.taints.empty()) &&
+         (weights_.node_affinity == 0 || preferences.affinity.empty());
+}
+
+double KubeScores::BatchNode(ClassId cls, NodeId node) const {
+  view_.EnsureBuilt();
+  // No node has a taint to avoid: all are the best there is.
+  int64_t sum = weights_.taint_toleration * 100;
+  if (weights_.least_allocated != 0)
+    sum += weights_.least_allocated * resources_.LeastAllocated(cls, node);
+  if (weights_.most_allocated != 0)
+    sum += weights_.most_allocated * resources_.MostAllocated(cls, node);
+  if (weights_.balanced_allocation != 0 && resources_.HasBalanced(cls))
+    sum += weights_.balanced_allocation * resources_.Balanced(cls, node);
+  return static_cast<double>(sum);
+}
+
+std::optional<std::vector<int64_t>> KubeScores::Explain(ScorePart part, TaskId task,
+                                                        std::span<const NodeId> nodes) {
+  view_.EnsureBuilt();
+  std::vector<int64_t> scores(nodes.size());
+  if (!Compute(part, cluster_.tasks[task].cls, nodes, scores)) return {};
+  return scores;
+}
+
+}  // namespace krafla

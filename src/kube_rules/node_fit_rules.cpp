@@ -1,0 +1,109 @@
+#include "kube_rules/node_fit_rules.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace krafla {
+
+namespace {
+
+constexpr uint8_t kUnresolvable = Refusal::kUnschedulableAndUnresolvable;
+
+bool KeepsPodsOff(const Taint& taint) { return taint.effect != TaintEffect::kPreferNoSchedule; }
+
+bool Tolerated(const Taint& taint, const std::vector<Toleration>& tolerations) {
+  return std::any_of(tolerations.begin(), tolerations.end(),
+                     [&](const Toleration& t) { return Tolerates(t, taint); });
+}
+
+}  // namespace
+
+bool MatchesNodeAffinity(const PodSpec& spec, const Node& node, const StringPool& strings) {
+  for (const auto& [key, value] : spec.node_selector)
+    if (FindLabel(node.labels, key) != value) return false;
+  if (!spec.has_required_node_affinity) return true;
+  return std::any_of(spec.required_node_terms.begin(), spec.required_node_terms.end(),
+                     [&](const NodeSelectorTerm& term) {
+                       return Matches(term, node.labels, node.name, strings);
+                     });
+}
+
+bool HasUntoleratedTaint(const PodSpec& spec, const Node& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
+    return KeepsPodsOff(taint) && !Tolerated(taint, spec.tolerations);
+  });
+}
+
+bool NodeNamesConflict(const PodSpec& spec) {
+  if (!spec.has_required_node_affinity || spec.required_node_terms.empty()) return false;
+  for (const NodeSelectorTerm& term : spec.required_node_terms) {
+    const std::vector<StrId>* first = nullptr;
+    std::vector<StrId> names;
+    for (const SelectorRequirement& field : term.name_fields) {
+      if (field.op != SelectorOp::kIn) continue;
+      if (first == nullptr) {
+        first = &field.values;
+        names = field.values;
+      } else {
+        std::vector<StrId> both;
+        std::set_intersection(names.begin(), names.end(), field.values.begin(), field.values.end(),
+                              std::back_inserter(both));
+        names = std::move(both);
+      }
+    }
+    // An alternative that names no node, or one that can be met, leaves the decision to the nodes.
+    if (first == nullptr || !names.empty()) return false;
+  }
+  return true;
+}
+
+NodeFitRules::NodeFitRules(const Cluster& cluster, ReasonTable& reasons)
+    : cluster_(cluster),
+      cordon_{cluster.strings.Find("node.kubernetes.io/unschedulable"), kEmptyStr,
+              TaintEffect::kNoSchedule},
+      unschedulable_{kUnresolvable, reasons.Intern("node(s) were unschedulable")},
+      affinity_{kUnresolvable,
+                reasons.Intern("node(s) didn't match Pod's node affinity/selector")},
+      taint_{kUnresolvable, reasons.Intern("node(s) had untolerated taint(s)")},
+      names_conflict_{kUnresolvable, reasons.Intern("pod affinity terms conflict")} {
+  for (const NodeId id : cluster.nodes_by_name) {
+    const Node& node = cluster.nodes[id];
+    if (node.unschedulable) cordoned_.push_back(id);
+    if (std::any_of(node.taints.begin(), node.taints.end(), KeepsPodsOff)) tainted_.push_back(id);
+  }
+}
+
+Refusal NodeFitRules::CheckUnschedulable(const PodSpec& spec, NodeId node) const {
+  return cluster_.nodes[node].unschedulable && !Tolerated(cordon_, spec.tolerations)
+             ? unschedulable_
+             : Refusal{};
+}
+
+Refusal NodeFitRules::CheckAffinity(const PodSpec& spec, NodeId node) const {
+  return MatchesNodeAffinity(spec, cluster_.nodes[node], cluster_.strings) ? Refusal{} : affinity_;
+}
+
+Refusal NodeFitRules::CheckTaints(const PodSpec& spec, NodeId node) const {
+  return HasUntoleratedTaint(spec, cluster_.nodes[node]) ? taint_ : Refusal{};
+}
+
+Refusal NodeFitRules::CheckNames(const PodSpec& spec) const {
+  return NodeNamesConflict(spec) ? names_conflict_ : Refusal{};
+}
+
+void NodeFitRules::JoinUnschedulable(const PodSpec& spec, std::span<Refusal> by_node) const {
+  if (cordoned_.empty() || Tolerated(cordon_, spec.tolerations)) return;
+  for (const NodeId node : cordoned_) by_node[node.value].Join(unschedulable_);
+}
+
+void NodeFitRules::JoinAffinity(const PodSpec& spec, std::span<Refusal> by_node) const {
+  if (spec.node_selector.empty() && !spec.has_required_node_affinity) return;
+  for (const NodeId node : cluster_.nodes_by_name)
+    by_node[node.value].Join(CheckAffinity(spec, node));
+}
+
+void NodeFitRules::JoinTaints(const PodSpec& spec, std::span<Refusal> by_node) const {
+  for (const NodeId node : tainted_) by_node[node.value].Join(CheckTaints(spec, node));
+}
+
+}  // namespace krafla

@@ -1,0 +1,147 @@
+#include "kube_rules/pod_affinity.h"
+
+#include <algorithm>
+
+namespace krafla {
+
+namespace {
+
+DomainCounts& CountsOf(std::vector<DomainCounts>& list, const TopologyKey& key) {
+  for (DomainCounts& counts : list)
+    if (counts.key == &key) return counts;
+  return list.emplace_back(key);
+}
+
+bool AnyAt(const std::vector<DomainCounts>& list, NodeId node) {
+  for (const DomainCounts& counts : list) {
+    const uint32_t domain = counts.key->Of(node);
+    if (domain != TopologyKey::kNoDomain && counts.counts[domain] > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+PodAffinityRule::PodAffinityRule(KubeFacts& facts, ReasonTable& reasons)
+    : facts_(facts),
+      terms_(*facts.terms),
+      kinds_(*facts.kinds),
+      not_wanted_{Refusal::kUnschedulableAndUnresolvable,
+                  reasons.Intern("node(s) didn't match pod affinity rules")},
+      unwanted_{Refusal::kUnschedulable,
+                reasons.Intern("node(s) didn't match pod anti-affinity rules")},
+      unwelcome_{Refusal::kUnschedulable,
+                 reasons.Intern("node(s) didn't satisfy existing pods anti-affinity rules")} {
+  concerns_.Resize(facts.cluster.classes.size());
+}
+
+bool PodAffinityRule::HasOwnTerms(ClassId cls) const {
+  const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
+  return !own.required.empty() || !own.required_anti.empty();
+}
+
+bool PodAffinityRule::LooksAround(ClassId cls) {
+  return HasOwnTerms(cls) ||
+         (facts_.any_had_required_anti && terms_.SomeRequiredAntiSelects(kinds_.Of(cls)));
+}
+
+bool PodAffinityRule::SelectsAll(const std::vector<Use>& uses, KindId existing) {
+  return !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return terms_.SelectsExisting(use, existing);
+  });
+}
+
+bool PodAffinityRule::Concerns(ClassId cls, KindId existing) {
+  return concerns_[cls]->Get(existing, kinds_.size(), [&] {
+    const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
+    return SelectsAll(own.required, existing) ||
+           std::any_of(own.required_anti.begin(), own.required_anti.end(),
+                       [&](const Use& use) { return terms_.SelectsExisting(use, existing); });
+  });
+}
+
+void PodAffinityRule::CountPod(ClassId cls, KindId existing, NodeId node, int32_t step,
+                               PodAffinityCounts& counts) {
+  if (!Concerns(cls, existing)) return;
+  const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
+  if (SelectsAll(own.required, existing)) {
+    for (DomainCounts& wanted : counts.wanted) {
+      const uint32_t domain = wanted.key->Of(node);
+      if (domain == TopologyKey::kNoDomain) continue;
+      int32_t& count = wanted.counts[domain];
+      counts.wanted_domains -= count != 0 ? 1 : 0;
+      count += step;
+      counts.wanted_domains += count != 0 ? 1 : 0;
+    }
+  }
+  for (const Use& use : own.required_anti) {
+    if (!terms_.SelectsExisting(use, existing)) continue;
+    const uint32_t domain = use.key->Of(node);
+    if (domain != TopologyKey::kNoDomain)
+      CountsOf(counts.unwanted, *use.key).counts[domain] += step;
+  }
+}
+
+void PodAffinityRule::CountTermsOf(TaskId existing, ClassId incoming, NodeId node, int32_t step,
+                                   PodAffinityCounts& counts) {
+  for (const Use& use : terms_.Of(facts_.cluster.tasks[existing].spec).required_anti) {
+    const uint32_t domain = use.key->Of(node);
+    if (domain == TopologyKey::kNoDomain) continue;
+    if (terms_.SelectsIncoming(use, kinds_.Of(incoming)))
+      CountsOf(counts.unwelcoming, *use.key).counts[domain] += step;
+  }
+}
+
+void PodAffinityRule::CountOwn(ClassId cls, PodAffinityCounts& counts) {
+  const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
+  if (!concerns_[cls]) concerns_[cls] = std::make_unique<KindVerdicts>();
+  for (const Use& use : own.required) CountsOf(counts.wanted, *use.key);
+  for (const Use& use : own.required_anti) CountsOf(counts.unwanted, *use.key);
+  counts.wants_itself = SelectsAll(own.required, kinds_.Of(cls));
+  for (const NodeId node : facts_.cluster.nodes_by_name)
+    for (const TaskId task : facts_.view.PodsOn(node))
+      CountPod(cls, kinds_.Of(task), node, 1, counts);
+}
+
+void PodAffinityRule::CountOthers(ClassId cls, PodAffinityCounts& counts) {
+  if (!facts_.any_had_required_anti || !terms_.SomeRequiredAntiSelects(kinds_.Of(cls))) return;
+  for (const TaskId task : facts_.view.with_required_anti_affinity()) {
+    const NodeId node = facts_.cluster.tasks[task].node;
+    if (facts_.had_required_anti[node]) CountTermsOf(task, cls, node, 1, counts);
+  }
+}
+
+PodAffinityCounts PodAffinityRule::Prepare(ClassId cls) {
+  PodAffinityCounts counts;
+  CountOthers(cls, counts);
+  if (HasOwnTerms(cls)) CountOwn(cls, counts);
+  return counts;
+}
+
+Refusal PodAffinityRule::Check(const PodAffinityCounts& counts, NodeId node) const {
+  bool there = true;
+  for (const DomainCounts& wanted : counts.wanted) {
+    const uint32_t domain = wanted.key->Of(node);
+    if (domain == TopologyKey::kNoDomain) return not_wanted_;
+    there = there && wanted.counts[domain] > 0;
+  }
+  // The first of pods that want to be together has nobody to go to, and may go anywhere.
+  if (!there && !(counts.wanted_domains == 0 && counts.wants_itself)) return not_wanted_;
+  if (AnyAt(counts.unwanted, node)) return unwanted_;
+  if (AnyAt(counts.unwelcoming, node)) return unwelcome_;
+  return {};
+}
+
+Refusal PodAffinityRule::CheckAfter(const PodAffinityCounts& counts, TaskId task,
+                                    std::span<const PodMove> moves, NodeId node) {
+  PodAffinityCounts after = counts;
+  const ClassId cls = facts_.cluster.tasks[task].cls;
+  for (const PodMove& move : moves) {
+    if (move.for_task != task) continue;
+    CountTermsOf(move.moved, cls, move.node, move.step, after);
+    if (HasOwnTerms(cls)) CountPod(cls, kinds_.Of(move.moved), move.node, move.step, after);
+  }
+  return Check(after, node);
+}
+
+}  // namespace krafla

@@ -1,0 +1,46 @@
+// Nodes grouped by the value of a label: the key "zone" has the domains z1, z2, … Labels do not change within a
+// session, so a key is looked at once; after that a node's domain is a number.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "model/cluster.h"
+
+namespace krafla {
+
+struct TopologyKey {
+  static constexpr uint32_t kNoDomain = 0xffffffffU;
+
+  StrId label;
+  Table<NodeId, uint32_t> domain_of;            // kNoDomain: the node lacks the label
+  std::vector<std::vector<NodeId>> nodes_in;    // by domain
+  std::unordered_map<StrId, uint32_t> domain_by_value;
+
+  uint32_t Of(NodeId node) const { return domain_of[node]; }
+  size_t domains() const { return nodes_in.size(); }
+};
+
+// A number per domain of one key.
+struct DomainCounts {
+  const TopologyKey* key = nullptr;
+  std::vector<int32_t> counts;
+
+  explicit DomainCounts(const TopologyKey& k) : key(&k), counts(k.domains(), 0) {}
+};
+
+class TopologyIndex {
+ public:
+  explicit TopologyIndex(const Cluster& cluster) : cluster_(cluster) {}
+
+  // Stays at its address.
+  const TopologyKey& Of(StrId label);
+
+ private:
+  const Cluster& cluster_;
+  std::vector<std::unique_ptr<TopologyKey>> keys_;  // a handful
+};
+
+}  // namespace krafla

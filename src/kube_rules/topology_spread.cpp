@@ -1,0 +1,124 @@
+#include "kube_rules/topology_spread.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kube_rules/node_fit_rules.h"
+
+namespace krafla {
+
+SpreadConstraintView::SpreadConstraintView(KubeFacts& facts, ClassId cls,
+                                           const SpreadConstraint& constraint)
+    : facts_(facts),
+      constraint_(&constraint),
+      key_(&facts.topology.Of(constraint.topology_key)),
+      ns_(facts.cluster.classes[cls].ns),
+      included_(facts.cluster.nodes.size(), false) {
+  const Cluster& cluster = facts.cluster;
+  const PodSpec& spec = cluster.specs[cluster.classes[cls].spec];
+  takes_itself_ = Matches(constraint.selector, cluster.label_sets[cluster.classes[cls].labels]);
+  for (const NodeId id : cluster.nodes_by_name) {
+    const Node& node = cluster.nodes[id];
+    included_[id] = (!constraint.honor_node_affinity ||
+                     MatchesNodeAffinity(spec, node, cluster.strings)) &&
+                    (!constraint.honor_node_taints || !HasUntoleratedTaint(spec, node));
+  }
+}
+
+bool SpreadConstraintView::Takes(KindId kind) {
+  return taken_.Get(kind, facts_.kinds->size(), [&] {
+    const PodKind& pod = (*facts_.kinds)[kind];
+    // A selector that takes everything counts nothing in Kubernetes.
+    return !constraint_->selector.requirements.empty() && pod.ns == ns_ && !pod.terminating &&
+           Matches(constraint_->selector, facts_.cluster.label_sets[pod.labels]);
+  });
+}
+
+int32_t SpreadConstraintView::CountOn(NodeId node) {
+  int32_t count = 0;
+  for (const TaskId task : facts_.view.PodsOn(node)) count += Takes(facts_.kinds->Of(task)) ? 1 : 0;
+  return count;
+}
+
+SpreadClass::SpreadClass(KubeFacts& facts, ClassId cls, bool hard) {
+  const PodSpec& spec = facts.cluster.specs[facts.cluster.classes[cls].spec];
+  for (const SpreadConstraint& constraint : spec.spread)
+    if (constraint.hard == hard) constraints.emplace_back(facts, cls, constraint);
+}
+
+bool SpreadClass::HasAllKeys(NodeId node) const {
+  return std::all_of(constraints.begin(), constraints.end(), [&](const SpreadConstraintView& c) {
+    return c.key().Of(node) != TopologyKey::kNoDomain;
+  });
+}
+
+TopologySpreadRule::TopologySpreadRule(KubeFacts& facts, ReasonTable& reasons)
+    : facts_(facts),
+      no_label_{Refusal::kUnschedulableAndUnresolvable,
+                reasons.Intern("node(s) didn't match pod topology spread constraints "
+                               "(missing required label)")},
+      too_skewed_{Refusal::kUnschedulable,
+                  reasons.Intern("node(s) didn't match pod topology spread constraints")} {
+  classes_.Resize(facts.cluster.classes.size());
+}
+
+bool TopologySpreadRule::HasConstraints(ClassId cls) const {
+  const PodSpec& spec = facts_.cluster.specs[facts_.cluster.classes[cls].spec];
+  return std::any_of(spec.spread.begin(), spec.spread.end(),
+                     [](const SpreadConstraint& c) { return c.hard; });
+}
+
+TopologySpreadRule::Prepared& TopologySpreadRule::Of(ClassId cls) {
+  std::unique_ptr<Prepared>& slot = classes_[cls];
+  if (slot) return *slot;
+  slot.reset(new Prepared{SpreadClass(facts_, cls, true), {}});
+  for (const SpreadConstraintView& constraint : slot->spread.constraints) {
+    std::vector<bool> counts(constraint.key().domains(), false);
+    for (const NodeId node : facts_.cluster.nodes_by_name)
+      if (constraint.Includes(node) && slot->spread.HasAllKeys(node))
+        counts[constraint.key().Of(node)] = true;
+    std::vector<uint32_t>& domains = slot->domains.emplace_back();
+    for (uint32_t d = 0; d < counts.size(); ++d)
+      if (counts[d]) domains.push_back(d);
+  }
+  return *slot;
+}
+
+SpreadCounts TopologySpreadRule::Prepare(ClassId cls) {
+  Prepared& prepared = Of(cls);
+  auto& constraints = prepared.spread.constraints;
+  SpreadCounts counts;
+  counts.constraints.resize(constraints.size());
+  for (size_t c = 0; c < constraints.size(); ++c)
+    counts.constraints[c].by_domain.assign(constraints[c].key().domains(), 0);
+  for (const NodeId node : facts_.cluster.nodes_by_name) {
+    if (!prepared.spread.HasAllKeys(node)) continue;
+    for (size_t c = 0; c < constraints.size(); ++c)
+      if (constraints[c].Includes(node))
+        counts.constraints[c].by_domain[constraints[c].key().Of(node)] += constraints[c].CountOn(node);
+  }
+  for (size_t c = 0; c < constraints.size(); ++c) {
+    SpreadCounts::OfConstraint& of = counts.constraints[c];
+    const std::vector<uint32_t>& domains = prepared.domains[c];
+    // Too few domains: the missing ones count as empty.
+    if (domains.size() < static_cast<size_t>(constraints[c].constraint().min_domains)) continue;
+    of.least = std::numeric_limits<int32_t>::max();
+    for (const uint32_t d : domains) of.least = std::min<int64_t>(of.least, of.by_domain[d]);
+  }
+  return counts;
+}
+
+Refusal TopologySpreadRule::Check(const SpreadCounts& counts, ClassId cls, NodeId node) {
+  const auto& constraints = Of(cls).spread.constraints;
+  for (size_t c = 0; c < constraints.size(); ++c) {
+    const uint32_t domain = constraints[c].key().Of(node);
+    if (domain == TopologyKey::kNoDomain) return no_label_;
+    const SpreadCounts::OfConstraint& of = counts.constraints[c];
+    const int64_t skew =
+        of.by_domain[domain] + (constraints[c].takes_itself() ? 1 : 0) - of.least;
+    if (skew > constraints[c].constraint().max_skew) return too_skewed_;
+  }
+  return {};
+}
+
+}  // namespace krafla

@@ -1,0 +1,78 @@
+// Topology spread constraints: the pods a selector takes shall be spread evenly over the domains of a key. Here the
+// constraints that must hold; those that are only wished for are in spread_scores.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kube_rules/kube_facts.h"
+#include "session/refusal.h"
+
+namespace krafla {
+
+// One constraint of a class, with what does not change within a session.
+class SpreadConstraintView {
+ public:
+  SpreadConstraintView(KubeFacts& facts, ClassId cls, const SpreadConstraint& constraint);
+
+  const SpreadConstraint& constraint() const { return *constraint_; }
+  const TopologyKey& key() const { return *key_; }
+  // The constraint's selector takes the pod being placed.
+  bool takes_itself() const { return takes_itself_; }
+  // The node's pods are counted, as far as the node inclusion policies go.
+  bool Includes(NodeId node) const { return included_[node]; }
+  // A pod that counts: same namespace, selected, not terminating.
+  bool Takes(KindId kind);
+  int32_t CountOn(NodeId node);
+
+ private:
+  KubeFacts& facts_;
+  const SpreadConstraint* constraint_;
+  const TopologyKey* key_;
+  StrId ns_;
+  bool takes_itself_ = false;
+  Table<NodeId, bool> included_;
+  KindVerdicts taken_;
+};
+
+// The constraints of one class that are hard, or that are soft. A node that lacks one of their keys plays no part.
+struct SpreadClass {
+  std::vector<SpreadConstraintView> constraints;
+
+  SpreadClass(KubeFacts& facts, ClassId cls, bool hard);
+  bool HasAllKeys(NodeId node) const;
+};
+
+struct SpreadCounts {
+  struct OfConstraint {
+    std::vector<int32_t> by_domain;
+    int64_t least = 0;  // over the domains that count
+  };
+  std::vector<OfConstraint> constraints;
+};
+
+class TopologySpreadRule {
+ public:
+  TopologySpreadRule(KubeFacts& facts, ReasonTable& reasons);
+
+  bool HasConstraints(ClassId cls) const;
+  SpreadCounts Prepare(ClassId cls);
+  Refusal Check(const SpreadCounts& counts, ClassId cls, NodeId node);
+
+ private:
+  struct Prepared {
+    SpreadClass spread;
+    // Per constraint: the domains with a node that counts. Which they are does not change within a session.
+    std::vector<std::vector<uint32_t>> domains;
+  };
+  Prepared& Of(ClassId cls);
+
+  KubeFacts& facts_;
+  Table<ClassId, std::unique_ptr<Prepared>> classes_;
+  Refusal no_label_;
+  Refusal too_skewed_;
+};
+
+}  // namespace krafla

@@ -1,0 +1,50 @@
+#include "manifest/annotations.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
+#include "base/go_bool.h"
+#include "model/well_known.h"
+
+namespace krafla {
+
+PreemptableMark DecodePreemptable(ObjectReader& reader, const Metadata& meta) {
+  const TextMap::Entry* annotation = meta.annotations.Find(keys::kPreemptable);
+  const TextMap::Entry* entry =
+      annotation != nullptr ? annotation : meta.labels.Find(keys::kPreemptable);
+  if (entry == nullptr) return {};
+  const std::optional<bool> value = ParseGoBool(entry->value);
+  if (!value)
+    reader.Warn(entry->at, fmt::format("expected true or false, got {}; taken for false",
+                                       Quoted(entry->value)));
+  PreemptableMark mark;
+  mark.said = true;
+  mark.value = value.value_or(false);
+  mark.by_annotation = mark.value && annotation != nullptr;
+  return mark;
+}
+
+ZoneAccess DecodeZones(const Metadata& meta, StringPool& strings) {
+  ZoneAccess zones;
+  const TextMap::Entry* entry = meta.annotations.Find(keys::kRevocableZone);
+  if (entry == nullptr) return zones;
+  zones.annotated = true;
+  std::string_view rest = entry->value;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view name = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (name == "*") zones.all = true;
+    if (!name.empty() && name != "*") zones.names.push_back(strings.Intern(name));
+  }
+  if (zones.all) zones.names.clear();
+  std::sort(zones.names.begin(), zones.names.end());
+  zones.names.erase(std::unique(zones.names.begin(), zones.names.end()), zones.names.end());
+  return zones;
+}
+
+}  // namespace krafla

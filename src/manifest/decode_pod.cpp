@@ -1,0 +1,270 @@
+#include "manifest/decode_pod.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
+#include "base/go_duration.h"
+#include "manifest/annotations.h"
+#include "model/well_known.h"
+
+namespace krafla {
+
+namespace {
+
+using PolicyWord = std::pair<std::string_view, PreemptionPolicy>;
+constexpr std::array kPolicies = {
+    PolicyWord{"PreemptLowerPriority", PreemptionPolicy::kLowerPriority},
+    PolicyWord{"Never", PreemptionPolicy::kNever}};
+
+// Templates are few. Pods with claims of their own have each its own digest, and keeping those would only cost.
+constexpr size_t kMaxCachedBytes = 8u << 20;
+
+TaskStatus StatusOf(std::string_view phase, bool deleting, bool has_node) {
+  // A manifest that no API server has seen has no phase.
+  if (phase.empty() || phase == "Pending") {
+    if (deleting) return TaskStatus::kReleasing;
+    return has_node ? TaskStatus::kBound : TaskStatus::kPending;
+  }
+  if (phase == "Running") return deleting ? TaskStatus::kReleasing : TaskStatus::kRunning;
+  if (phase == "Succeeded") return TaskStatus::kSucceeded;
+  if (phase == "Failed") return TaskStatus::kFailed;
+  return TaskStatus::kUnknown;
+}
+
+// "job-role-3" has 3: the number behind the last dash of a name of at least three parts.
+int32_t IndexInName(std::string_view name) {
+  const size_t dash = name.rfind('-');
+  if (dash == std::string_view::npos || std::count(name.begin(), name.end(), '-') < 2) return -1;
+  int32_t index = -1;
+  const char* end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + dash + 1, end, index);
+  return error == std::errc{} && rest == end ? index : -1;
+}
+
+const TextMap::Entry* FindCooldown(const Metadata& meta) {
+  for (const TextMap* map : {&meta.labels, &meta.annotations})
+    for (const std::string_view key : {keys::kCooldownTime, keys::kCooldownTimeAlternative})
+      if (const TextMap::Entry* entry = map->Find(key)) return entry;
+  return nullptr;
+}
+
+int64_t DecodeCooldown(ObjectReader& reader, const Metadata& meta) {
+  const TextMap::Entry* entry = FindCooldown(meta);
+  if (entry == nullptr) return -1;
+  const Result<int64_t> duration = ParseGoDuration(entry->value);
+  if (duration && *duration >= 0) return *duration;
+  reader.Warn(entry->at, fmt::format("{} is not a duration such as \"10m\"; the pod has no cooldown",
+                                     Quoted(entry->value)));
+  return -1;
+}
+
+std::string_view ValueOf(const TextMap& map, std::string_view key) {
+  const TextMap::Entry* entry = map.Find(key);
+  return entry != nullptr ? entry->value : std::string_view{};
+}
+
+std::string_view RoleOf(const Metadata& meta) {
+  const std::string_view role = ValueOf(meta.annotations, keys::kTaskSpec);
+  return !role.empty() ? role : ValueOf(meta.labels, keys::kTaskSpec);
+}
+
+std::string_view GroupOf(const Metadata& meta) {
+  const std::string_view group = ValueOf(meta.annotations, keys::kGroupName);
+  return !group.empty() ? group : ValueOf(meta.annotations, keys::kGroupNameVolcano);
+}
+
+std::optional<int32_t> TaskPriority(const Metadata& meta) {
+  std::string_view text = ValueOf(meta.annotations, keys::kTaskPriority);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  int32_t priority = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, priority);
+  if (text.empty() || error != std::errc{} || rest != end) return {};
+  return priority;
+}
+
+}  // namespace
+
+size_t DigestCache::Hash::operator()(const KeyView& key) const {
+  return std::hash<std::string_view>()(key.digest) ^ (size_t{key.ns.value} * 0x9e3779b97f4a7c15ULL);
+}
+
+PodSpecId DigestCache::Find(StrId ns, std::string_view digest) const {
+  const auto found = specs_.find(KeyView{ns, digest});
+  return found != specs_.end() ? found->second : PodSpecId{};
+}
+
+void DigestCache::Add(StrId ns, std::string_view digest, PodSpecId spec) {
+  bytes_ += digest.size();
+  if (bytes_ > kMaxCachedBytes) {
+    specs_.clear();
+    bytes_ = digest.size();
+  }
+  specs_.emplace(Key{ns, std::string(digest)}, spec);
+}
+
+struct PodDecoder::Spec {
+  std::string_view node_name;
+  std::string_view scheduler_name;
+  std::string_view priority_class;
+  std::optional<int32_t> priority;
+  std::optional<PreemptionPolicy> policy;
+};
+
+struct PodDecoder::Status {
+  std::string_view phase;
+  std::string_view nominated_node;
+  Timestamp started;
+  Timestamp scheduled_at;
+  bool preempted = false;
+  bool resize_infeasible = false;
+};
+
+void PodDecoder::DecodeSpec(ObjectReader& reader, JsonValue& value, Spec& spec) {
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (digest_.AddSpecField(reader, key, field)) return;
+    if (key == "nodeName") {
+      spec.node_name = reader.Text(field);
+    } else if (key == "schedulerName") {
+      spec.scheduler_name = reader.Text(field);
+    } else if (key == "priorityClassName") {
+      spec.priority_class = reader.Text(field);
+    } else if (key == "priority") {
+      spec.priority = reader.Int32(field);
+    } else if (key == "preemptionPolicy" && !ObjectReader::IsNull(field)) {
+      spec.policy =
+          reader.Word<PreemptionPolicy>(field, kPolicies, PreemptionPolicy::kLowerPriority);
+    }
+  });
+}
+
+void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status& status) {
+  std::string_view type;
+  std::string_view state;
+  std::string_view reason;
+  Timestamp since;
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (key == "type") {
+      type = reader.Text(field);
+    } else if (key == "status") {
+      state = reader.Text(field);
+    } else if (key == "reason") {
+      reason = reader.Text(field);
+    } else if (key == "lastTransitionTime") {
+      since = reader.Time(field);
+    }
+  });
+  if (type == "PodScheduled" && state == "True") status.scheduled_at = since;
+  if (type == "DisruptionTarget" && state == "True") status.preempted = reason == "PreemptionByScheduler";
+  if (type == "PodResizePending") status.resize_infeasible = reason == "Infeasible";
+}
+
+void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& status) {
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (key == "phase") {
+      status.phase = reader.Text(field);
+    } else if (key == "conditions") {
+      reader.ForEachItem(field,
+                         [&](JsonValue& item) { DecodeCondition(reader, item, status); });
+    } else if (key == "startTime") {
+      status.started = reader.Time(field);
+    } else if (key == "nominatedNodeName") {
+      status.nominated_node = reader.Text(field);
+    } else {
+      digest_.AddStatusField(reader, key, field);
+    }
+  });
+}
+
+bool PodDecoder::IsOurs(std::string_view scheduler_name) const {
+  const auto listed = [&](std::string_view name) {
+    return std::find(scheduler_names_.begin(), scheduler_names_.end(), name) !=
+           scheduler_names_.end();
+  };
+  return listed(scheduler_name) || (scheduler_name.empty() && listed("default-scheduler"));
+}
+
+PodSpecId PodDecoder::FindSpec(DecodeContext& context, StrId ns, const Status& status,
+                               bool admitted) {
+  if (!admitted) digest_.AddFlag(kNotAdmittedFlag);
+  if (status.resize_infeasible) digest_.AddFlag(kResizeInfeasibleFlag);
+  const std::string_view digest = digest_.Finish();
+  if (const PodSpecId known = digests_.Find(ns, digest); known.valid()) return known;
+  context.reader.ReadCopy(digest, digest_.sources());
+  DecodedPodSpec decoded = spec_decoder_.Decode(digest, context.meta);
+  context.reader.EndCopy();
+  if (context.reader.HasErrors()) return {};
+  const PodSpecId spec = builder_.InternSpec(std::move(decoded.spec));
+  if (!decoded.of_this_pod_only) digests_.Add(ns, digest, spec);
+  return spec;
+}
+
+void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
+  ObjectReader& reader = context.reader;
+  Metadata& meta = context.meta;
+  Spec spec;
+  Status status;
+  digest_.Clear();
+  reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
+    if (key == "metadata") {
+      DecodeMetadata(reader, value, meta);
+    } else if (key == "spec") {
+      DecodeSpec(reader, value, spec);
+    } else if (key == "status") {
+      DecodeStatus(reader, value, status);
+    }
+  });
+  PodFacts pod;
+  Task& task = pod.task;
+  pod.admitted = context.origin == Origin::kWritten && !meta.uid.empty();
+  StringPool& strings = context.strings();
+  task.ns = last_namespace_.Intern(meta.NamespaceOrDefault(), strings);
+  task.spec = FindSpec(context, task.ns, status, pod.admitted);
+  if (!context.Sound()) return;
+
+  task.name = context.Intern(meta.name);
+  task.uid = meta.uid.empty()
+                 ? context.Intern(fmt::format("{}-{}", meta.NamespaceOrDefault(), meta.name))
+                 : context.Intern(meta.uid);
+  task.role = last_role_.Intern(RoleOf(meta), strings);
+  task.node_name = last_node_.Intern(spec.node_name, strings);
+  task.nominated_node = context.Intern(status.nominated_node);
+  task.priority_class = last_priority_class_.Intern(spec.priority_class, strings);
+  task.labels = builder_.InternLabels(InternLabelSet(meta.labels, strings));
+  task.pod_priority = spec.priority.value_or(0);
+  const std::optional<int32_t> task_priority = TaskPriority(meta);
+  task.priority = task_priority.value_or(spec.priority.value_or(1));
+  task.name_index = IndexInName(meta.name);
+  task.status = StatusOf(status.phase, meta.deleting, !spec.node_name.empty());
+  task.preemption_policy = spec.policy.value_or(PreemptionPolicy::kLowerPriority);
+  const PreemptableMark preemptable = DecodePreemptable(reader, meta);
+  task.preemptable = !preemptable.said || preemptable.value;
+  task.says_preemptable = preemptable.said && preemptable.value;
+  task.annotation_preemptable = preemptable.by_annotation;
+  const std::vector<StrId>& gates = builder_.spec(task.spec).scheduling_gates;
+  task.gated = !gates.empty();
+  task.only_queue_gate =
+      gates.size() == 1 && strings.Text(gates[0]) == keys::kQueueAllocationGate;
+  task.pod_running = status.phase == "Running";
+  task.terminating_by_preemption = meta.deleting && status.preempted;
+  task.zones = DecodeZones(meta, strings);
+  task.created = meta.created;
+  task.started = status.started;
+  task.scheduled_at = status.scheduled_at;
+  task.cooldown_ns = DecodeCooldown(reader, meta);
+
+  pod.group = last_group_.Intern(GroupOf(meta), strings);
+  pod.ours = IsOurs(spec.scheduler_name);
+  pod.has_priority = spec.priority.has_value();
+  pod.has_policy = spec.policy.has_value();
+  pod.has_task_priority = task_priority.has_value();
+  if (builder_.AddPod(std::move(pod), context.origin) == ClusterBuilder::Added::kDuplicate)
+    context.Duplicate();
+}
+
+}  // namespace krafla

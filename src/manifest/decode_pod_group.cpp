@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
+#include "base/go_duration.h"
+#include "manifest/annotations.h"
+#include "manifest/decode_resources.h"
+#include "manifest/decode_scheduling.h"
+#include "model/well_known.h"
+
+namespace krafla {
+
+namespace {
+
+using PhaseWord = std::pair<std::string_view, JobPhase>;
+constexpr std::array kPhases = {
+    PhaseWord{"Pending", JobPhase::kPending}, PhaseWord{"Inqueue", JobPhase::kInqueue},
+    PhaseWord{"Running", JobPhase::kRunning}, PhaseWord{"Unknown", JobPhase::kUnknown},
+    PhaseWord{"Completed", JobPhase::kCompleted}};
+constexpr int32_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+
+JobCondition DecodeCondition(ObjectReader& reader, JsonValue& value) {
+  JobCondition condition;
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (key == "type") {
+      condition.type = reader.Text(field);
+    } else if (key == "status") {
+      condition.status = reader.Text(field);
+    } else if (key == "reason") {
+      condition.reason = reader.Text(field);
+    } else if (key == "message") {
+      condition.message = reader.Text(field);
+    }
+  });
+  return condition;
+}
+
+void DecodeStatus(ObjectReader& reader, JsonValue& value, Job& job) {
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (key == "phase") job.phase = reader.Word<JobPhase>(field, kPhases, JobPhase::kPending);
+    if (key == "conditions")
+      reader.ForEachItem(field, [&](JsonValue& item) {
+        job.conditions.push_back(DecodeCondition(reader, item));
+      });
+  });
+}
+
+void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) {
+  ObjectReader& reader = context.reader;
+  Job& job = group.job;
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (ObjectReader::IsNull(field)) return;
+    if (key == "minMember") {
+      job.min_available = reader.Int32(field, 0, kMaxInt32).value_or(0);
+    } else if (key == "queue") {
+      group.queue = context.Intern(reader.Text(field));
+    } else if (key == "priorityClassName") {
+      job.priority_class = context.Intern(reader.Text(field));
+    } else if (key == "minResources") {
+      job.min_resources =
+          ToResource(DecodeResourceList(reader, field), context.kinds(), reader);
+    } else if (key == "minTaskMember") {
+      reader.ForEachField(field, [&](std::string_view role, JsonValue& count) {
+        group.min_task_member.emplace_back(context.Intern(role),
+                                           reader.Int32(count, 0, kMaxInt32).value_or(0));
+      });
+    } else if (key == "networkTopology") {
+      job.has_network_topology = true;
+    } else if (key == "subGroupPolicy") {
+      reader.ForEachItem(field, [&](JsonValue&) { job.has_sub_group_policy = true; });
+    }
+  });
+}
+
+// The first of `keys_in_order` that is there.
+std::string FirstAnnotation(const Metadata& meta, std::initializer_list<std::string_view> keys_in_order) {
+  for (const std::string_view key : keys_in_order)
+    if (const TextMap::Entry* entry = meta.annotations.Find(key)) return std::string(entry->value);
+  return {};
+}
+
+// A text that is no duration, or none above zero, is passed over for the next key.
+int64_t DecodeWaitingTime(ObjectReader& reader, const Metadata& meta) {
+  for (const std::string_view key : {keys::kSlaWaitingTime, keys::kSlaWaitingTimeShort}) {
+    const TextMap::Entry* entry = meta.annotations.Find(key);
+    if (entry == nullptr) continue;
+    const Result<int64_t> duration = ParseGoDuration(entry->value);
+    if (duration && *duration > 0) return *duration;
+    reader.Warn(entry->at, fmt::format("expected a duration above zero such as \"1h\", got {}; ignored",
+                                       Quoted(entry->value)));
+  }
+  return -1;
+}
+
+}  // namespace
+
+void DecodePodGroup(DecodeContext& context, JsonObject root) {
+  ObjectReader& reader = context.reader;
+  const Metadata& meta = context.meta;
+  PodGroupFacts group;
+  Job& job = group.job;
+  reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
+    if (key == "metadata") {
+      DecodeMetadata(reader, value, context.meta);
+    } else if (key == "spec") {
+      DecodeSpec(context, value, group);
+    } else if (key == "status") {
+      DecodeStatus(reader, value, job);
+    }
+  });
+  if (!context.Sound()) return;
+
+  job.ns = context.InternNamespace();
+  job.name = context.Intern(meta.name);
+  job.uid = context.Intern(meta.uid);
+  job.created = meta.created;
+  const PreemptableMark preemptable = DecodePreemptable(reader, meta);
+  job.preemptable = preemptable.value;
+  job.annotation_preemptable = preemptable.by_annotation;
+  job.zones = DecodeZones(meta, context.strings());
+  job.budget.min_available =
+      FirstAnnotation(meta, {keys::kBudgetMinAvailableLong, keys::kBudgetMinAvailable});
+  job.budget.max_unavailable =
+      FirstAnnotation(meta, {keys::kBudgetMaxUnavailableLong, keys::kBudgetMaxUnavailable});
+  job.waiting_time_ns = DecodeWaitingTime(reader, meta);
+  if (context.builder.AddPodGroup(std::move(group), context.origin) ==
+      ClusterBuilder::Added::kDuplicate)
+    context.Duplicate();
+}
+
+}  // namespace krafla

@@ -1,0 +1,118 @@
+#include "manifest/input_text.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <simdjson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <istream>
+#include <system_error>
+#include <utility>
+
+namespace krafla {
+
+namespace {
+
+constexpr size_t kFirstBytes = size_t{64} << 10;
+
+std::string ErrorText(int error) {
+  return std::error_code(error, std::generic_category()).message();
+}
+
+std::unexpected<Error> TooLarge() {
+  return Fail(fmt::format("holds more than {} MiB; split it", InputText::kMaxBytes >> 20));
+}
+
+std::unexpected<Error> OutOfMemory(size_t bytes) {
+  return Fail(fmt::format("cannot be read: no memory for {} bytes", bytes));
+}
+
+}  // namespace
+
+bool InputText::Reserve(size_t bytes) {
+  // realloc moves large blocks by their page tables, so growing a pipe's text does not copy it.
+  void* moved = std::realloc(data_.get(), bytes + simdjson::SIMDJSON_PADDING);
+  if (moved == nullptr) return false;
+  static_cast<void>(data_.release());
+  data_.reset(static_cast<char*>(moved));
+  capacity_ = bytes;
+  return true;
+}
+
+Result<void> InputText::Grow() {
+  if (size_ < capacity_) return {};
+  if (size_ >= kMaxBytes) return TooLarge();
+  const size_t bytes = std::min(std::max(kFirstBytes, capacity_ * 2), kMaxBytes);
+  if (!Reserve(bytes)) return OutOfMemory(bytes);
+  return {};
+}
+
+void InputText::Close() {
+  std::memset(data_.get() + size_, 0, simdjson::SIMDJSON_PADDING);
+}
+
+Result<void> InputText::ReadAll(int descriptor) {
+  for (;;) {
+    if (auto grown = Grow(); !grown) return grown;
+    const ssize_t got = ::read(descriptor, data_.get() + size_, capacity_ - size_);
+    if (got == 0) break;
+    if (got > 0) {
+      size_ += static_cast<size_t>(got);
+    } else if (errno != EINTR) {
+      return Fail("cannot be read: " + ErrorText(errno));
+    }
+  }
+  Close();
+  return {};
+}
+
+Result<InputText> InputText::FromFile(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return Fail("cannot be read: " + ErrorText(errno));
+  InputText text;
+  struct stat status {};
+  Result<void> done;
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto bytes = static_cast<size_t>(status.st_size);
+    // One byte more than the file, so that the end is seen without growing.
+    if (bytes >= kMaxBytes) {
+      done = TooLarge();
+    } else if (!text.Reserve(bytes + 1)) {
+      done = OutOfMemory(bytes);
+    }
+  }
+  if (done) done = text.ReadAll(descriptor);
+  ::close(descriptor);
+  if (!done) return std::unexpected(done.error());
+  return text;
+}
+
+Result<InputText> InputText::FromStream(std::istream& stream) {
+  InputText text;
+  for (;;) {
+    if (auto grown = text.Grow(); !grown) return std::unexpected(grown.error());
+    stream.read(text.data_.get() + text.size_,
+                static_cast<std::streamsize>(text.capacity_ - text.size_));
+    text.size_ += static_cast<size_t>(stream.gcount());
+    if (stream.bad()) return Fail("cannot be read");
+    if (!stream) break;
+  }
+  text.Close();
+  return text;
+}
+
+Result<InputText> InputText::Copy(std::string_view from) {
+  InputText text;
+  if (from.size() > kMaxBytes) return TooLarge();
+  if (!text.Reserve(from.size())) return OutOfMemory(from.size());
+  if (!from.empty()) std::memcpy(text.data_.get(), from.data(), from.size());
+  text.size_ = from.size();
+  text.Close();
+  return text;
+}
+
+}  // namespace krafla

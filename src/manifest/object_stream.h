@@ -1,0 +1,35 @@
+// Files, directories and standard input, taken apart into single API objects.
+// Reads multi-document YAML, JSON objects, Lists (of any depth), JSON lines: what kubectl prints.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/diagnostics.h"
+
+namespace krafla {
+
+// One API object as JSON text. Good only while the sink that received it runs.
+struct ObjectText {
+  // simdjson::SIMDJSON_PADDING bytes behind the end may be read.
+  std::string_view json;
+  std::string_view file;
+  // Where in the file the byte `offset` of `json` stands: the JSON file itself, or the YAML it was made from.
+  std::function<Location(size_t offset)> locate;
+};
+
+using ObjectSink = std::function<void(const ObjectText&)>;
+
+// Calls `sink` for every object, in order. `inputs` are files, directories (their .yaml, .yml and .json files, by
+// name, recursively) or "-". What cannot be read is reported; the rest is read all the same.
+void ReadObjects(std::span<const std::string> inputs, std::istream& standard_input,
+                 const ObjectSink& sink, Diagnostics& diagnostics);
+
+// The same for text that is already in memory (tests, fuzzing).
+void ReadObjectsFromText(std::string_view text, std::string_view file_name, const ObjectSink& sink,
+                         Diagnostics& diagnostics);
+
+}  // namespace krafla

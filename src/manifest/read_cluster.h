@@ -1,0 +1,38 @@
+// Manifests in, cluster tables out.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "manifest/object_stream.h"
+#include "model/cluster.h"
+
+namespace krafla {
+
+struct ReadClusterOptions {
+  bool lenient = false;  // wrong objects are skipped and named instead of being errors
+  std::vector<std::string> scheduler_names = {"volcano"};
+  std::string default_queue = "default";
+  // Volcano counts a claim of a CSI driver that no CSINode declares as a resource no node has.
+  bool count_undeclared_csi_drivers = false;
+};
+
+struct ClusterFacts {
+  std::map<std::string, int> ignored_kinds;  // kind -> objects that were not used
+  size_t bytes = 0;
+};
+
+// Reads everything and builds the tables; meaningful only when `diagnostics` has no errors.
+Cluster ReadCluster(std::span<const std::string> inputs, std::istream& standard_input,
+                    const ReadClusterOptions& options, Diagnostics& diagnostics,
+                    ClusterFacts* facts = nullptr);
+
+Cluster ReadClusterFromText(std::string_view text, std::string_view file_name,
+                            const ReadClusterOptions& options, Diagnostics& diagnostics,
+                            ClusterFacts* facts = nullptr);
+
+}  // namespace krafla

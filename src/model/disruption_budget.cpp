@@ -1,0 +1,76 @@
+#include "model/disruption_budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/did_you_mean.h"
+#include "base/int_or_percent.h"
+
+namespace krafla {
+
+namespace {
+
+// The annotation as a number of tasks. Kubernetes keeps such counts in 32 bits; a larger one is
+// unreadable there, and therefore here.
+int64_t ReadCount(const std::string& text, int64_t total, std::string& complaint) {
+  using Limits = std::numeric_limits<int32_t>;
+  const Result<IntOrPercent> parsed = ParseIntOrPercent(text);
+  Result<int64_t> count = ScaledIntOrPercent(text, total);
+  if (count && !parsed->is_percent && (*count > Limits::max() || *count < Limits::min()))
+    count = Fail(fmt::format("{} is too large a number", Quoted(text)));
+  if (!count) {
+    complaint = count.error().message;
+    return 0;
+  }
+  return std::clamp<int64_t>(*count, Limits::min(), Limits::max());
+}
+
+}  // namespace
+
+JobCensus CensusOf(const Job& job) {
+  return {.total = static_cast<int64_t>(job.tasks.size()),
+          .running = job.Count(TaskStatus::kRunning),
+          .finished = job.Count(TaskStatus::kSucceeded) + job.Count(TaskStatus::kFailed)};
+}
+
+BudgetKind EffectiveBudget(const DisruptionBudget& budget, bool max_unavailable_wins) {
+  const bool has_min = !budget.min_available.empty();
+  const bool has_max = !budget.max_unavailable.empty();
+  if (has_max && (max_unavailable_wins || !has_min)) return BudgetKind::kMaxUnavailable;
+  return has_min ? BudgetKind::kMinAvailable : BudgetKind::kNone;
+}
+
+Allowance AllowedEvictions(const DisruptionBudget& budget, const JobCensus& census,
+                           const BudgetRules& rules, std::string& complaint) {
+  switch (EffectiveBudget(budget, rules.max_unavailable_wins)) {
+    case BudgetKind::kNone:
+      break;
+    case BudgetKind::kMaxUnavailable: {
+      const int64_t limit = ReadCount(budget.max_unavailable, census.total, complaint);
+      const int64_t unavailable = census.total - census.finished - census.running;
+      return {std::max<int64_t>(0, limit - unavailable), true};
+    }
+    case BudgetKind::kMinAvailable: {
+      const int64_t floor = ReadCount(budget.min_available, census.total, complaint);
+      if (census.running >= floor) return {census.running - floor, true};
+      return {rules.floor ? 0 : kEvictionsWithoutBudget, true};
+    }
+  }
+  return {kEvictionsWithoutBudget, false};
+}
+
+std::string DescribeBudget(const DisruptionBudget& budget, bool max_unavailable_wins) {
+  switch (EffectiveBudget(budget, max_unavailable_wins)) {
+    case BudgetKind::kMaxUnavailable:
+      return fmt::format("maxUnavailable {}", Printable(budget.max_unavailable));
+    case BudgetKind::kMinAvailable:
+      return fmt::format("minAvailable {}", Printable(budget.min_available));
+    case BudgetKind::kNone:
+      break;
+  }
+  return {};
+}
+
+}  // namespace krafla

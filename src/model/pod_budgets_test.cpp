@@ -1,0 +1,175 @@
+#include "model/pod_budgets.h"
+
+#include <gtest/gtest.h>
+
+namespace krafla {
+namespace {
+
+constexpr PodBudgets::Rules kOurs;
+constexpr PodBudgets::Rules kVolcano{.charge_only_the_allowed = false, .unlabelled_may_go = false};
+
+// A cluster of nothing but labelled pods and budgets.
+class BudgetWorld {
+ public:
+  TaskId Pod(std::string_view name, std::string_view app, std::string_view ns = "ns1") {
+    Task task;
+    task.ns = Id(ns);
+    task.name = Id(name);
+    LabelSet labels;
+    if (!app.empty()) labels.emplace_back(Id("app"), Id(app));
+    task.labels = cluster.label_sets.Add(std::move(labels));
+    return cluster.tasks.Add(std::move(task));
+  }
+
+  PodDisruptionBudget& Budget(std::string_view app, int32_t allowed, std::string_view ns = "ns1") {
+    PodDisruptionBudget budget;
+    budget.ns = Id(ns);
+    budget.disruptions_allowed = allowed;
+    budget.selector.given = true;
+    if (!app.empty())
+      budget.selector.requirements.push_back(
+          {.key = Id("app"), .op = SelectorOp::kIn, .values = {Id(app)}});
+    cluster.budgets.push_back(std::move(budget));
+    return cluster.budgets.back();
+  }
+
+  StrId Id(std::string_view text) { return cluster.strings.Intern(text); }
+
+  Cluster cluster;
+};
+
+std::vector<TaskId> LetGo(PodBudgets& budgets, const std::vector<TaskId>& tasks) {
+  std::vector<TaskId> let_go;
+  std::vector<TaskId> held;
+  budgets.Judge(tasks, let_go, held);
+  EXPECT_EQ(let_go.size() + held.size(), tasks.size());
+  return let_go;
+}
+
+using List = std::vector<TaskId>;
+
+TEST(PodBudgets, TheFirstSoManyMayGo) {
+  BudgetWorld world;
+  world.Budget("web", 2);
+  const TaskId a = world.Pod("a", "web");
+  const TaskId b = world.Pod("b", "web");
+  const TaskId c = world.Pod("c", "web");
+  const TaskId other = world.Pod("d", "db");
+  for (const PodBudgets::Rules& rules : {kOurs, kVolcano}) {
+    PodBudgets budgets(world.cluster, rules);
+    EXPECT_EQ(LetGo(budgets, {a, b, c, other}), (List{a, b, other}));
+    EXPECT_EQ(LetGo(budgets, {c, b, a}), (List{c, b})) << "each question starts anew";
+  }
+}
+
+TEST(PodBudgets, ABudgetCountsInItsNamespaceOnly) {
+  BudgetWorld world;
+  world.Budget("web", 0, "ns1");
+  const TaskId here = world.Pod("a", "web", "ns1");
+  const TaskId there = world.Pod("a", "web", "ns2");
+  PodBudgets budgets(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(budgets, {here, there}), (List{there}));
+}
+
+TEST(PodBudgets, AnEmptySelectorSelectsNobody) {
+  BudgetWorld world;
+  world.Budget("", 0);
+  world.Budget("web", 5).selector = {};
+  const TaskId pod = world.Pod("a", "web");
+  PodBudgets budgets(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(budgets, {pod}), (List{pod}));
+}
+
+TEST(PodBudgets, AllBudgetsOfAPodMustAllowIt) {
+  BudgetWorld world;
+  world.Budget("web", 1);
+  world.Budget("web", 0);
+  const TaskId pod = world.Pod("a", "web");
+  PodBudgets budgets(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(budgets, {pod}), (List{}));
+}
+
+// D14
+TEST(PodBudgets, WhoIsHeldCostsNothing) {
+  BudgetWorld world;
+  world.Budget("web", 1);
+  PodDisruptionBudget& frozen = world.Budget("web", 0);
+  const TaskId a = world.Pod("a", "web");
+  const TaskId b = world.Pod("b", "web");
+  frozen.disrupted_pods = {world.Id("b")};
+  PodBudgets ours(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(ours, {a, b}), (List{b}));
+  PodBudgets volcano(world.cluster, kVolcano);
+  EXPECT_EQ(LetGo(volcano, {a, b}), (List{}));
+}
+
+TEST(PodBudgets, APodTheApiServerHasCountedIsNotCountedAgain) {
+  BudgetWorld world;
+  world.Budget("web", 0).disrupted_pods = {world.Id("b")};
+  const TaskId a = world.Pod("a", "web");
+  const TaskId b = world.Pod("b", "web");
+  PodBudgets budgets(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(budgets, {a, b}), (List{b}));
+  EXPECT_TRUE(budgets.BudgetsOf(b).empty());
+  EXPECT_EQ(budgets.BudgetsOf(a).size(), 1U);
+}
+
+// D21
+TEST(PodBudgets, APodWithoutLabelsIsAVictimLikeAnyOther) {
+  BudgetWorld world;
+  world.Budget("web", 0);
+  world.cluster.budgets[0].selector.requirements = {
+      {.key = world.Id("app"), .op = SelectorOp::kDoesNotExist, .values = {}}};
+  const TaskId bare = world.Pod("a", "");
+  PodBudgets ours(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(ours, {bare}), (List{bare}));
+  PodBudgets volcano(world.cluster, kVolcano);
+  EXPECT_EQ(LetGo(volcano, {bare}), (List{}));
+}
+
+// D21
+TEST(PodBudgets, VolcanoSparesPodsWithoutLabelsEvenWithoutBudgets) {
+  BudgetWorld world;
+  const TaskId bare = world.Pod("a", "");
+  const TaskId labelled = world.Pod("b", "web");
+  PodBudgets ours(world.cluster, kOurs);
+  EXPECT_EQ(LetGo(ours, {bare, labelled}), (List{bare, labelled}));
+  PodBudgets volcano(world.cluster, kVolcano);
+  EXPECT_EQ(LetGo(volcano, {bare, labelled}), (List{labelled}));
+}
+
+// D14
+TEST(PodBudgets, EvictionsAreChargedAndRefundedByARollback) {
+  BudgetWorld world;
+  world.Budget("web", 2);
+  const TaskId a = world.Pod("a", "web");
+  const TaskId b = world.Pod("b", "web");
+  const TaskId c = world.Pod("c", "web");
+  PodBudgets budgets(world.cluster, kOurs);
+  UndoLog undo;
+  budgets.Charge(a, undo);
+  const UndoLog::Mark mark = undo.Now();
+  EXPECT_EQ(LetGo(budgets, {b, c}), (List{b}));
+  budgets.Charge(b, undo);
+  EXPECT_EQ(LetGo(budgets, {c}), (List{}));
+  undo.RollbackTo(mark);
+  EXPECT_EQ(LetGo(budgets, {b, c}), (List{b}));
+  budgets.Refund(a, undo);
+  EXPECT_EQ(LetGo(budgets, {a, b, c}), (List{a, b}));
+  undo.RollbackTo(0);
+  EXPECT_EQ(budgets.Left(0), 2);
+}
+
+TEST(PodBudgets, AnOverdrawnBudgetAllowsNobody) {
+  BudgetWorld world;
+  world.Budget("web", 0);
+  const TaskId a = world.Pod("a", "web");
+  const TaskId b = world.Pod("b", "web");
+  PodBudgets budgets(world.cluster, kOurs);
+  UndoLog undo;
+  budgets.Charge(a, undo);  // zone closing or another action took it all the same
+  EXPECT_EQ(LetGo(budgets, {b}), (List{}));
+}
+
+}  // namespace
+}  // namespace krafla

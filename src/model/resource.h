@@ -1,0 +1,127 @@
+// Amounts of resources: one double per kind (milli-CPU, bytes, milli-anything-else, whole pods) and which
+// kinds were named at all. Volcano distinguishes "0 of it" from "not named", and so must we: a request that
+// names a kind is compared in that kind even when it asks for 0; an unnamed one is not.
+//
+// Doubles, not integers, because queue shares are fractions of amounts and are compared with them; whole
+// amounts stay exact up to 2^53. kTolerance is the one home of the comparison's slack.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+
+namespace krafla {
+
+inline constexpr double kTolerance = 0.1;
+
+// The names of the kinds of one cluster; cpu, memory and pods come first.
+class ResourceKinds {
+ public:
+  static constexpr int kCpu = 0;
+  static constexpr int kMemory = 1;
+  static constexpr int kPods = 2;
+  static constexpr int kMax = 64;  // the mask is one word
+
+  ResourceKinds();
+  // The kind's index; -1 when kMax kinds exist already (the caller reports it).
+  int Intern(std::string_view name);
+  int Find(std::string_view name) const;  // -1 when unknown
+  const std::string& Name(int kind) const { return names_[static_cast<size_t>(kind)]; }
+  int size() const { return static_cast<int>(names_.size()); }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+// How a comparison reads a kind that the other side does not name.
+enum class Missing { kZero, kInfinity };
+
+class Resource {
+ public:
+  static constexpr int kInline = 12;
+
+  Resource() { inline_.fill(0); }
+  Resource(const Resource&) = default;
+  Resource(Resource&&) noexcept = default;
+  Resource& operator=(const Resource&) = default;
+  Resource& operator=(Resource&&) noexcept = default;
+
+  double Get(int kind) const {
+    return kind < kInline ? inline_[static_cast<size_t>(kind)] : GetMore(kind);
+  }
+  double cpu() const { return inline_[ResourceKinds::kCpu]; }
+  double memory() const { return inline_[ResourceKinds::kMemory]; }
+  // Names the kind.
+  void Set(int kind, double amount);
+  void AddTo(int kind, double amount) { Set(kind, Get(kind) + amount); }
+  bool Has(int kind) const { return (mask_ >> kind) & 1; }
+  // The named kinds beside cpu and memory.
+  uint64_t scalar_mask() const { return mask_ & ~uint64_t{3}; }
+  // Whether any scalar was ever named: Go's "map is nil" shows in a few comparisons.
+  bool scalars_nil() const { return !scalars_made_; }
+  void MakeScalars() { scalars_made_ = true; }
+
+  // Empty in everything that counts; the number of pods does not.
+  bool IsEmpty() const;
+  // Volcano's ResourceNames(): kinds whose amount is at least the tolerance, cpu and memory first.
+  template <class F>
+  void ForEachNamed(F&& f) const;
+
+  Resource& Add(const Resource& other);
+  Resource& Sub(const Resource& other);  // may go negative
+  Resource& Scale(double ratio);
+  // Per kind the larger of both; kinds named by either.
+  Resource& SetMax(const Resource& other);
+  // Per kind the smaller of both.
+  Resource& CapBy(const Resource& limit, Missing missing);
+
+  bool LessEqual(const Resource& other, Missing missing) const;
+  // Only the kinds `wanted` asks for (> 0) are compared, without tolerance; pods are never looked at.
+  // Returns the first kind that is too large, or -1.
+  int FirstExceeding(const Resource& limit, const Resource& wanted) const;
+  // The first kind, cpu and memory first, in which *this is more than `other`; -1 when it fits.
+  int FirstNotLessEqual(const Resource& other) const;
+  // Same amounts and same named kinds.
+  bool SameAs(const Resource& other) const;
+
+  // The part of `left` that exceeds `right`, per kind; only kinds in which it does are named.
+  static Resource Exceeding(const Resource& left, const Resource& right);
+  static Resource MaxOf(const Resource& left, const Resource& right);
+
+  uint64_t mask() const { return mask_; }
+
+ private:
+  double GetMore(int kind) const {
+    const size_t at = static_cast<size_t>(kind - kInline);
+    return at < more_.size() ? more_[at] : 0;
+  }
+  double& At(int kind);
+
+  std::array<double, kInline> inline_;
+  std::vector<double> more_;
+  uint64_t mask_ = 3;
+  bool scalars_made_ = false;
+};
+
+// "cpu 2000.00, memory 4294967296.00, pods 1.00": Volcano's way of writing an amount, kept in its log lines.
+std::string ToString(const Resource& resource, const ResourceKinds& kinds);
+
+template <class F>
+void Resource::ForEachNamed(F&& f) const {
+  if (cpu() >= kTolerance) f(ResourceKinds::kCpu);
+  if (memory() >= kTolerance) f(ResourceKinds::kMemory);
+  for (uint64_t rest = scalar_mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    if (Get(kind) >= kTolerance) f(kind);
+  }
+}
+
+inline bool LessEqualAmount(double left, double right) {
+  return left < right || (left - right < kTolerance && right - left < kTolerance);
+}
+
+}  // namespace krafla

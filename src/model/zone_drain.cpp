@@ -1,0 +1,119 @@
+#include "model/zone_drain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace krafla {
+
+namespace {
+
+// Who is on a closing node and may go.
+std::vector<const DrainMember*> Candidates(const DrainJob& job) {
+  std::vector<const DrainMember*> found;
+  for (const DrainMember& member : job.members)
+    if (member.closing && member.may_go) found.push_back(&member);
+  return found;
+}
+
+// Those of the candidates, first come first served, whom neither the job nor their role needs.
+std::vector<const DrainMember*> Surplus(const DrainJob& job,
+                                        const std::vector<const DrainMember*>& candidates) {
+  int32_t left = job.ready - job.min_available;
+  std::vector<int32_t> left_of_role = job.role_surplus;
+  std::vector<const DrainMember*> surplus;
+  for (const DrainMember* candidate : candidates) {
+    if (left <= 0) break;
+    if (!left_of_role.empty() && left_of_role[candidate->role]-- <= 0) continue;
+    --left;
+    surplus.push_back(candidate);
+  }
+  return surplus;
+}
+
+void TakeFirst(const std::vector<const DrainMember*>& from, int64_t count, DrainPlan& plan) {
+  for (const DrainMember* member : from) {
+    if (count-- <= 0) break;
+    plan.go.push_back(member->task);
+  }
+}
+
+DrainHold ShortOf(const Allowance& allowance) {
+  return allowance.annotated ? DrainHold::kBudget : DrainHold::kPeriod;
+}
+
+// What keeps the whole gang from going in one step.
+DrainHold HoldsGang(const DrainJob& job, TaskId& held_by) {
+  if (job.in_flight) return DrainHold::kInFlight;
+  int64_t running = 0;
+  for (const DrainMember& member : job.members) {
+    if (!member.may_go) {
+      held_by = member.task;
+      return DrainHold::kMember;
+    }
+    running += member.running ? 1 : 0;
+  }
+  // Without a budget the step counts once, however many go.
+  const int64_t needed = job.allowance.annotated ? running : 1;
+  return needed > job.allowance.count ? ShortOf(job.allowance) : DrainHold::kNothing;
+}
+
+}  // namespace
+
+DrainPlan PlanDrain(const DrainJob& job, bool keep_gangs) {
+  DrainPlan plan;
+  const std::vector<const DrainMember*> candidates = Candidates(job);
+  if (candidates.empty()) return plan;
+  const std::vector<const DrainMember*> surplus =
+      keep_gangs ? Surplus(job, candidates) : candidates;
+
+  if (surplus.size() < candidates.size()) {  // step 3: some belong to the minimum
+    TaskId held_by;
+    const DrainHold hold = HoldsGang(job, held_by);
+    const bool all_at_once = job.allowance.annotated && candidates.size() == job.members.size();
+    if (surplus.empty() || (all_at_once && hold == DrainHold::kNothing)) {
+      plan.hold = hold;
+      plan.held_by = held_by;
+      plan.whole = hold == DrainHold::kNothing;
+      if (plan.whole)
+        for (const DrainMember& member : job.members) plan.go.push_back(member.task);
+      return plan;
+    }
+    plan.hold = DrainHold::kLater;
+  }
+  TakeFirst(surplus, job.allowance.count, plan);
+  if (plan.go.size() < surplus.size()) plan.hold = ShortOf(job.allowance);
+  return plan;
+}
+
+std::string DescribeHold(const DrainJob& job, const DrainPlan& plan, std::string_view budget,
+                         std::string_view held_by) {
+  switch (plan.hold) {
+    case DrainHold::kNothing:
+      return {};
+    case DrainHold::kBudget: {
+      std::string text =
+          fmt::format("its budget {} allows {} more now", budget, job.allowance.count);
+      if (plan.go.empty() && job.allowance.count > 0)
+        text += fmt::format(", and its gang of {} goes whole or not at all", job.members.size());
+      return text;
+    }
+    case DrainHold::kPeriod:
+      return "it has no budget and one goes per evict period";
+    case DrainHold::kMember:
+      return fmt::format("its gang goes whole or not at all, and {} must not be evicted", held_by);
+    case DrainHold::kInFlight:
+      return "its gang goes whole or not at all, and a member is being bound";
+    case DrainHold::kLater:
+      return "what is above its minAvailable goes first";
+  }
+  return {};
+}
+
+bool IsPeriodOver(const Timestamp* last, Timestamp now, int64_t period_ns) {
+  if (last == nullptr || !last->Present()) return true;
+  if (*last > now) return ElapsedNs(now, *last) > period_ns;
+  return ElapsedNs(*last, now) >= period_ns;
+}
+
+}  // namespace krafla

@@ -1,0 +1,251 @@
+// Dominant resource fairness: jobs with the smaller dominant share go first, and a job may take
+// from another one only what leaves the other with no smaller a share than its own would be.
+//
+// With enableHierarchy queues are ordered too, and take from each other, by their place in a tree
+// of weighted groups (fair_share/share_tree.h).
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "fair_share/amount_copies.h"
+#include "fair_share/dominant_share.h"
+#include "fair_share/share_tree.h"
+#include "session/plugin.h"
+#include "session/session.h"
+#include "session/victim_notes.h"
+
+namespace krafla {
+
+namespace {
+
+// Shares that differ by no more are equal where a victim is chosen; orders compare exactly.
+constexpr double kShareDelta = 0.000001;
+
+class DrfPlugin final : public Plugin {
+ public:
+  void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override;
+
+ private:
+  void AddUpJobs();
+  void GrowTree();
+
+  int CompareJobs(JobId left, JobId right) const;
+  int CompareQueues(QueueId left, QueueId right);
+  Vote ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> candidates,
+                          std::vector<TaskId>& victims);
+  Vote ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> candidates,
+                          std::vector<TaskId>& victims);
+  void NoteAllocated(TaskId task);
+  void NoteDeallocated(TaskId task);
+  // Before a change of what the job has, and after it.
+  void BeginChange(JobId job);
+  void EndChange(JobId job);
+  void CatchUpWithRollback();
+
+  QueueId QueueOf(JobId job) const { return cluster_->jobs[job].queue; }
+  bool InTree(JobId job) const { return tree_.has_value() && QueueOf(job).valid(); }
+  void LogVictims(std::string_view who, std::span<const TaskId> victims);
+
+  Session* session_ = nullptr;
+  const Cluster* cluster_ = nullptr;
+  std::optional<VictimNotes> notes_;
+
+  // What each job has, including what is only pipelined, and its dominant share. Logged.
+  Table<JobId, Resource> allocated_;
+  Table<JobId, double> share_;
+  AmountCopies<JobId> what_if_;
+
+  // With hierarchy only. The tree is derived from the logged columns. `touched_` lists the jobs of
+  // all changes in order; its length is logged too, so that what lies beyond it after a rollback
+  // are exactly the leaves that have gone back.
+  std::optional<ShareTree> tree_;
+  Table<JobId, ShareTree::NodeIndex> leaf_of_;
+  Table<QueueId, ShareTree::Path> path_of_;
+  Resource total_allocated_;
+  std::vector<JobId> touched_;
+  size_t touched_count_ = 0;
+};
+
+void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
+  session_ = &session;
+  cluster_ = &session.cluster;
+  notes_.emplace(session, option.name);
+  AddUpJobs();
+
+  hooks.job_order = [this](JobId l, JobId r) { return CompareJobs(l, r); };
+  hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
+                             std::vector<TaskId>& victims) {
+    return ChooseForPreemptor(preemptor, candidates, victims);
+  };
+  hooks.on_allocate = [this](TaskId task) { NoteAllocated(task); };
+  hooks.on_deallocate = [this](TaskId task) { NoteDeallocated(task); };
+
+  if (!option.Enabled(Switch::kHierarchy)) return;
+  GrowTree();
+  hooks.queue_order = [this](QueueId l, QueueId r) { return CompareQueues(l, r); };
+  hooks.reclaimable = [this](TaskId reclaimer, std::span<const TaskId> candidates,
+                             std::vector<TaskId>& victims) {
+    return ChooseForReclaimer(reclaimer, candidates, victims);
+  };
+  hooks.on_rollback = [this] { CatchUpWithRollback(); };
+}
+
+void DrfPlugin::AddUpJobs() {
+  const size_t jobs = cluster_->jobs.size();
+  allocated_.Reset(jobs);
+  share_.Reset(jobs, 0);
+  what_if_.Reset(jobs);
+  for (JobId job : cluster_->jobs_by_name) {
+    allocated_[job] = cluster_->jobs[job].allocated;
+    share_[job] = DominantShare(allocated_[job], cluster_->total);
+  }
+}
+
+void DrfPlugin::GrowTree() {
+  tree_.emplace(cluster_->total);
+  total_allocated_ = Resource();
+  touched_.clear();
+  touched_count_ = 0;
+  leaf_of_.Reset(cluster_->jobs.size(), ShareTree::kRoot);
+  for (JobId id : cluster_->jobs_by_name) {
+    const Job& job = cluster_->jobs[id];
+    if (!job.queue.valid()) continue;
+    const Queue& queue = cluster_->queues[job.queue];
+    leaf_of_[id] = tree_->AddLeaf(queue.hierarchy, queue.hierarchy_weights, cluster_->JobKey(id),
+                                  job.total_request);
+    tree_->SetAllocated(leaf_of_[id], allocated_[id]);
+    total_allocated_.Add(allocated_[id]);
+  }
+  tree_->SetTotalAllocated(total_allocated_);
+  path_of_.Reset(cluster_->queues.size());
+  for (QueueId queue : cluster_->queues_by_name)
+    path_of_[queue] = tree_->Find(cluster_->queues[queue].hierarchy);
+}
+
+int DrfPlugin::CompareJobs(JobId left, JobId right) const {
+  if (share_[left] == share_[right]) return 0;
+  return share_[left] < share_[right] ? -1 : 1;
+}
+
+int DrfPlugin::CompareQueues(QueueId left, QueueId right) {
+  const double difference = tree_->Compare(path_of_[left], path_of_[right]);
+  return difference < 0 ? -1 : difference > 0 ? 1 : 0;
+}
+
+Vote DrfPlugin::ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> candidates,
+                                   std::vector<TaskId>& victims) {
+  const JobId own_job = cluster_->tasks[preemptor].job;
+  if (!own_job.valid()) return Vote::kPermit;
+  Resource with_task = allocated_[own_job];
+  with_task.Add(cluster_->Request(preemptor));
+  const double own_share = DominantShare(with_task, cluster_->total);
+
+  // Candidates of one job are thought away one after the other, whether they are taken or not.
+  what_if_.Begin();
+  for (TaskId candidate : candidates) {
+    const JobId job = cluster_->tasks[candidate].job;
+    if (!job.valid()) continue;
+    Resource& without_task = what_if_.At(job, allocated_[job]);
+    without_task.Sub(cluster_->Request(candidate));
+    const double share = DominantShare(without_task, cluster_->total);
+    if (own_share < share || std::abs(own_share - share) <= kShareDelta) {
+      victims.push_back(candidate);
+    } else {
+      notes_->Spared(candidate, VetoCode::kShareTooSmall);
+    }
+  }
+  LogVictims("DRF preemptable", victims);
+  return Vote::kPermit;
+}
+
+Vote DrfPlugin::ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> candidates,
+                                   std::vector<TaskId>& victims) {
+  const JobId own_job = cluster_->tasks[reclaimer].job;
+  if (!own_job.valid() || !InTree(own_job)) return Vote::kPermit;
+  const QueueId own_queue = QueueOf(own_job);
+  Resource total = total_allocated_;
+  total.Add(cluster_->Request(reclaimer));
+  Resource with_task = allocated_[own_job];
+  with_task.Add(cluster_->Request(reclaimer));
+  tree_->SetAllocated(leaf_of_[own_job], with_task);
+
+  // Each candidate is judged alone, beside the reclaimer, as if no other one went.
+  for (TaskId candidate : candidates) {
+    const JobId job = cluster_->tasks[candidate].job;
+    if (!job.valid() || !InTree(job)) continue;
+    Resource total_without_task = total;
+    total_without_task.Sub(cluster_->Request(candidate));
+    tree_->SetTotalAllocated(total_without_task);
+    Resource without_task = allocated_[job];
+    without_task.Sub(cluster_->Request(candidate));
+    tree_->SetAllocated(leaf_of_[job], without_task);
+    const double difference = tree_->Compare(path_of_[own_queue], path_of_[QueueOf(job)]);
+    tree_->SetAllocated(leaf_of_[job], allocated_[job]);
+    if (difference < 0) {
+      victims.push_back(candidate);
+    } else {
+      notes_->Spared(candidate, VetoCode::kShareTooSmall);
+    }
+  }
+
+  tree_->SetAllocated(leaf_of_[own_job], allocated_[own_job]);
+  tree_->SetTotalAllocated(total_allocated_);
+  LogVictims("HDRF", victims);
+  return Vote::kPermit;
+}
+
+void DrfPlugin::NoteAllocated(TaskId task) {
+  const JobId job = cluster_->tasks[task].job;
+  if (!job.valid()) return;
+  BeginChange(job);
+  allocated_[job].Add(cluster_->Request(task));
+  if (InTree(job)) total_allocated_.Add(cluster_->Request(task));
+  EndChange(job);
+}
+
+void DrfPlugin::NoteDeallocated(TaskId task) {
+  const JobId job = cluster_->tasks[task].job;
+  if (!job.valid()) return;
+  BeginChange(job);
+  allocated_[job].Sub(cluster_->Request(task));
+  if (InTree(job)) total_allocated_.Sub(cluster_->Request(task));
+  EndChange(job);
+}
+
+void DrfPlugin::BeginChange(JobId job) {
+  UndoLog& undo = session_->undo;
+  undo.Save(allocated_[job]);
+  undo.Save(share_[job]);
+  if (!InTree(job)) return;
+  undo.Save(total_allocated_);
+  undo.Save(touched_count_);
+}
+
+void DrfPlugin::EndChange(JobId job) {
+  share_[job] = DominantShare(allocated_[job], cluster_->total);
+  if (!InTree(job)) return;
+  touched_.push_back(job);
+  touched_count_ = touched_.size();
+  tree_->SetAllocated(leaf_of_[job], allocated_[job]);
+  tree_->SetTotalAllocated(total_allocated_);
+}
+
+void DrfPlugin::CatchUpWithRollback() {
+  for (size_t i = touched_count_; i < touched_.size(); ++i)
+    tree_->SetAllocated(leaf_of_[touched_[i]], allocated_[touched_[i]]);
+  touched_.resize(touched_count_);
+  tree_->SetTotalAllocated(total_allocated_);
+}
+
+void DrfPlugin::LogVictims(std::string_view who, std::span<const TaskId> victims) {
+  if (session_->log.V(4))
+    session_->log.Line("[drf] Victims from {} plugin are {}", who, ListOf(*cluster_, victims));
+}
+
+}  // namespace
+
+std::unique_ptr<Plugin> Make_drf_plugin() { return std::make_unique<DrfPlugin>(); }
+
+}  // namespace krafla

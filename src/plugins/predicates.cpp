@@ -1,0 +1,109 @@
+// predicates: may a pod run on a node, as Kubernetes' own filters see it. It also keeps the session's view of pods on
+// nodes up to date.
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kube_rules/kube_filters.h"
+#include "session/plugin.h"
+#include "session/session.h"
+
+namespace krafla {
+
+namespace {
+
+struct SwitchArgument {
+  const char* key;
+  bool FilterSwitches::* member;
+  const char* help;
+};
+
+constexpr SwitchArgument kSwitches[] = {
+    {"predicate.NodeAffinityEnable", &FilterSwitches::node_affinity,
+     "look at node selectors and required node affinity"},
+    {"predicate.NodePortsEnable", &FilterSwitches::node_ports, "look at host ports"},
+    {"predicate.TaintTolerationEnable", &FilterSwitches::taint_toleration, "look at taints"},
+    {"predicate.PodAffinityEnable", &FilterSwitches::pod_affinity,
+     "look at required pod affinity and anti-affinity"},
+    {"predicate.NodeVolumeLimitsEnable", &FilterSwitches::node_volume_limits,
+     "look at the number of CSI volumes a node can attach"},
+    {"predicate.VolumeZoneEnable", &FilterSwitches::volume_zone,
+     "look at the zones of bound volumes"},
+    {"predicate.PodTopologySpreadEnable", &FilterSwitches::pod_topology_spread,
+     "look at topology spread constraints that must hold"},
+    {"predicate.VolumeBindingEnable", &FilterSwitches::volume_binding,
+     "look at the claims of a pod and the nodes their volumes can be used on"},
+};
+
+class PredicatesPlugin final : public Plugin {
+ public:
+  std::vector<ArgumentSpec> Arguments() const override {
+    std::vector<ArgumentSpec> specs;
+    for (const SwitchArgument& argument : kSwitches)
+      specs.push_back({argument.key, ArgumentType::kBool, argument.help});
+    specs.push_back({"predicate.CacheEnable", ArgumentType::kBool,
+                     "accepted; answers are always kept per class of pods"});
+    specs.push_back({"predicate.DynamicResourceAllocationEnable", ArgumentType::kBool,
+                     "accepted; resource claims are not looked at"});
+    specs.push_back({"volumebinding.weight", ArgumentType::kInt,
+                     "accepted; volumes have no score unless storage capacity is scored"});
+    specs.push_back({"volumebinding.bindTimeoutSeconds", ArgumentType::kInt,
+                     "accepted; a cycle does not wait for volumes to be bound"});
+    specs.push_back({"volumebinding.shape", ArgumentType::kAny,
+                     "accepted; volumes have no score unless storage capacity is scored"});
+    specs.push_back({"dynamicresources.filterTimeoutSeconds", ArgumentType::kInt,
+                     "accepted; resource claims are not looked at"});
+    return specs;
+  }
+
+  void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override {
+    FilterSwitches switches;
+    for (const SwitchArgument& argument : kSwitches)
+      if (const std::optional<bool> value = option.arguments.GetBool(argument.key))
+        switches.*argument.member = *value;
+    filters_.emplace(session.cluster, session.kube, session.reasons, switches);
+
+    PredicateHook& predicate = hooks.predicate.emplace();
+    predicate.prepare = [this](TaskId task) { return filters_->Prepare(task); };
+    predicate.fixed = [this](ClassId cls, std::span<Refusal> by_node) {
+      filters_->Fixed(cls, by_node);
+    };
+    predicate.current = [this](TaskId task, NodeId node) { return filters_->Current(task, node); };
+    predicate.current_is_node_local = [this](ClassId cls) {
+      return filters_->CurrentIsNodeLocal(cls);
+    };
+
+    hooks.simulate_remove = [this, &session](TaskId task, TaskId removed) {
+      filters_->SimulateMove(task, removed, -1, session.undo);
+    };
+    hooks.simulate_add = [this, &session](TaskId task, TaskId added) {
+      filters_->SimulateMove(task, added, +1, session.undo);
+    };
+    hooks.simulate_predicate = [this](TaskId task, NodeId node) {
+      return filters_->SimulatePredicate(task, node);
+    };
+
+    hooks.on_allocate = [this, &session](TaskId task) {
+      const Task& t = session.cluster.tasks[task];
+      if (!t.node.valid()) return;
+      // Only an allocated pod has its node for sure; for one that waits Volcano chooses no volumes.
+      if (t.status == TaskStatus::kAllocated) filters_->Reserve(task, t.node, session.undo);
+      session.kube.Add(task, t.node, session.undo);
+    };
+    hooks.on_deallocate = [this, &session](TaskId task) {
+      const NodeId node = session.cluster.tasks[task].node;
+      if (!node.valid()) return;
+      filters_->Unreserve(task, session.undo);
+      session.kube.Remove(task, node, session.undo);
+    };
+  }
+
+ private:
+  std::optional<KubeFilters> filters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> Make_predicates_plugin() { return std::make_unique<PredicatesPlugin>(); }
+
+}  // namespace krafla

@@ -1,0 +1,324 @@
+// tdm, time division multiplexing: nodes that Kubernetes may use only in a daily window. Each such
+// node names its zone in the label volcano.sh/revocable-zone, the configuration gives each zone its
+// window, and pods that may be taken off again name the zones they are ready for.
+//
+// - Inside the window: only such pods may use the zone's nodes, and they prefer them.
+// - Outside: nobody may, and who is still there is taken off step by step (session/zone_drainer.h).
+// - Ordinary pods may preempt pods that offer themselves, on ordinary nodes and within the budget
+//   of each job.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/did_you_mean.h"
+#include "model/well_known.h"
+#include "session/call_column.h"
+#include "session/job_disruptions.h"
+#include "session/victim_notes.h"
+#include "session/zone_drainer.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr std::string_view kZonePrefix = "tdm.revocable-zone.";
+constexpr std::string_view kEvictPeriod = "tdm.evict.period";
+constexpr std::string_view kTimeZone = "tdm.timezone";
+constexpr int64_t kDefaultEvictPeriodNs = 60 * Timestamp::kNsPerSecond;
+constexpr double kPreferred = 100;  // Kubernetes' highest node score
+
+template <class T>
+std::optional<std::string> ProblemOf(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error().message);
+}
+
+class TdmPlugin final : public Plugin {
+ public:
+  std::vector<ArgumentSpec> Arguments() const override;
+  void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override;
+  void Close(Session& session) override;
+
+ private:
+  // A node that belongs to a zone.
+  struct ZoneNode {
+    NodeId node;
+    bool open = false;
+    ReasonCode closed = 0;  // why, when it is not
+    ReasonCode foreign = 0;  // what a pod is told that names other zones
+  };
+
+  void ReadZones(const PluginOption& option);
+  void FindZoneNodes();
+  std::string WhyClosed(const DrainZone& zone, std::string_view text,
+                        const Result<ZoneWindow>& window) const;
+
+  const RevocableAccess& AccessOfClass(ClassId cls);
+  void SampleClasses();
+  void Filter(ClassId cls, std::span<Refusal> refusals);
+  void LogFilter(TaskId task);
+  double Score(ClassId cls, NodeId node);
+  Vote MayBePreempted(TaskId preemptor, std::span<const TaskId> candidates,
+                      std::vector<TaskId>& victims);
+  std::optional<VetoCode> WhySpared(const Task& task) const;
+  uint32_t RankOf(JobId job);
+
+  Session* session_ = nullptr;
+  Cluster* cluster_ = nullptr;
+  AccessRules access_;
+  TimeZone time_zone_;
+
+  std::vector<DrainZone> zones_;              // configured, by name
+  std::vector<std::string> why_closed_;       // by zone, empty where it is open
+  std::vector<ZoneNode> zone_nodes_;          // by name
+  Table<NodeId, int32_t> zone_node_of_;       // index into zone_nodes_, -1 for ordinary nodes
+  ReasonCode not_revocable_ = 0;
+  std::vector<RevocableAccess> class_access_;  // empty until somebody asks
+
+  std::optional<VictimNotes> notes_;
+  std::optional<JobDisruptions> disruptions_;
+  std::optional<ZoneDrainer> drainer_;
+
+  // Scratch of the vote.
+  CallColumn<JobId, int64_t> left_;
+  std::vector<std::pair<uint32_t, TaskId>> chosen_;  // with the rank of its job
+  std::vector<uint32_t> rank_;                       // by job
+};
+
+std::vector<ArgumentSpec> TdmPlugin::Arguments() const {
+  return {
+      {std::string(kZonePrefix) + "*", ArgumentType::kString,
+       "when the zone of that name is open, as HH:MM-HH:MM",
+       [](std::string_view text) { return ProblemOf(ParseZoneWindow(text)); }},
+      {std::string(kEvictPeriod), ArgumentType::kDuration,
+       "the time between two steps of emptying a closed zone, default 1m"},
+      {std::string(kTimeZone), ArgumentType::kString,
+       "the IANA name of the time zone of the windows, default the scheduler's own",
+       [](std::string_view text) { return ProblemOf(FindTimeZone(text)); }},
+  };
+}
+
+void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
+  session_ = &session;
+  cluster_ = &session.cluster;
+  access_ = {.named_zones = session.compat.named_zones,
+             .needs_annotation = session.compat.implied_zone,
+             .silence_is_no = session.compat.preemptable_default};
+  const int64_t period_ns =
+      option.arguments.GetDurationNs(kEvictPeriod).value_or(kDefaultEvictPeriodNs);
+  ReadZones(option);
+  FindZoneNodes();
+  notes_.emplace(session, "tdm");
+  disruptions_.emplace(session, period_ns);
+  drainer_.emplace(session, zones_, period_ns, access_, *disruptions_, *notes_);
+
+  hooks.predicate = PredicateHook{
+      .fixed = [this](ClassId cls, std::span<Refusal> refusals) { Filter(cls, refusals); }};
+  if (session.log.V(4))
+    hooks.predicate->prepare = [this](TaskId task) {
+      LogFilter(task);
+      return Refusal{};
+    };
+  hooks.score =
+      ScoreHook{.node = [this](ClassId cls, NodeId node) { return Score(cls, node); }};
+  hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
+                             std::vector<TaskId>& victims) {
+    return MayBePreempted(preemptor, candidates, victims);
+  };
+  hooks.victim_tasks = [this](std::vector<TaskId>& nominated) { drainer_->Nominate(nominated); };
+  hooks.on_allocate = [this](TaskId task) { disruptions_->OnAllocate(task); };
+  hooks.on_deallocate = [this](TaskId task) { disruptions_->OnDeallocate(task); };
+
+  // Jobs that may be pushed aside wait behind those that may not, and never starve.
+  hooks.job_order = [this](JobId l, JobId r) {
+    return static_cast<int>(cluster_->jobs[l].preemptable) -
+           static_cast<int>(cluster_->jobs[r].preemptable);
+  };
+  hooks.job_pipelined = [this](JobId job) {
+    return cluster_->jobs[job].IsPipelined() ? Vote::kPermit : Vote::kReject;
+  };
+  hooks.job_starving = [this](JobId id) {
+    const Job& job = cluster_->jobs[id];
+    return !job.preemptable && job.Count(TaskStatus::kPending) > 0;
+  };
+}
+
+void TdmPlugin::Close(Session&) {
+  drainer_->StartClocks();
+  disruptions_->Remember();
+}
+
+// ---- zones
+
+void TdmPlugin::ReadZones(const PluginOption& option) {
+  time_zone_ = session_->zone;
+  if (const auto name = option.arguments.GetString(kTimeZone))
+    if (const Result<TimeZone> found = FindTimeZone(*name)) time_zone_ = *found;
+
+  std::vector<const Argument*> arguments;
+  for (const Argument& argument : option.arguments.items)
+    if (argument.key.starts_with(kZonePrefix)) arguments.push_back(&argument);
+  std::sort(arguments.begin(), arguments.end(),
+            [](const Argument* l, const Argument* r) { return l->key < r->key; });
+  for (const Argument* argument : arguments) {
+    DrainZone zone{.name = argument->key.substr(kZonePrefix.size())};
+    const Result<ZoneWindow> window = ParseZoneWindow(argument->text);
+    zone.open = window && (session_->compat.windows
+                               ? IsOpen(*window, session_->now, time_zone_)
+                               : IsOpenVolcano(*window, session_->now, time_zone_));
+    why_closed_.push_back(zone.open ? "" : WhyClosed(zone, argument->text, window));
+    zones_.push_back(std::move(zone));
+  }
+}
+
+std::string TdmPlugin::WhyClosed(const DrainZone& zone, std::string_view text,
+                                 const Result<ZoneWindow>& window) const {
+  // Only a lenient reading of the configuration lets such a window through (D11).
+  if (!window)
+    return fmt::format("zone {} is never open: its window {} cannot be read", zone.name,
+                       Quoted(text));
+  return DescribeClosed(zone.name, *window, session_->now, time_zone_);
+}
+
+void TdmPlugin::FindZoneNodes() {
+  zone_node_of_.Reset(cluster_->nodes.size(), -1);
+  not_revocable_ = session_->reasons.Intern(
+      fmt::format("not allowed on revocable node: needs annotation {}", keys::kRevocableZone));
+  std::unordered_map<std::string_view, size_t> by_name;
+  for (size_t i = 0; i < zones_.size(); ++i) by_name.emplace(zones_[i].name, i);
+  for (NodeId id : cluster_->nodes_by_name) {
+    const Node& node = cluster_->nodes[id];
+    if (node.zone == kEmptyStr) continue;
+    const std::string_view name = cluster_->Text(node.zone);
+    ZoneNode entry{.node = id};
+    if (const auto it = by_name.find(name); it == by_name.end()) {
+      entry.closed = session_->reasons.Intern(
+          fmt::format("zone {} is not configured: no argument {}{}", name, kZonePrefix, name));
+    } else {
+      zones_[it->second].nodes.push_back(id);
+      entry.open = zones_[it->second].open;
+      if (!entry.open) entry.closed = session_->reasons.Intern(why_closed_[it->second]);
+    }
+    entry.foreign = session_->reasons.Intern(fmt::format(
+        "not allowed in zone {}: annotation {} names other zones", name, keys::kRevocableZone));
+    zone_node_of_[id] = static_cast<int32_t>(zone_nodes_.size());
+    zone_nodes_.push_back(entry);
+  }
+}
+
+// ---- predicate and score: what a class may do, asked once per session
+
+const RevocableAccess& TdmPlugin::AccessOfClass(ClassId cls) {
+  if (class_access_.empty()) SampleClasses();
+  return class_access_[cls.value];
+}
+
+// A class has no annotations of its own; its tasks have, and all of them the same.
+void TdmPlugin::SampleClasses() {
+  std::vector<const Task*> sample(cluster_->classes.size());
+  class_access_.resize(cluster_->classes.size());
+  for (const Task& task : cluster_->tasks) {
+    const Task*& first = sample[task.cls.value];
+    RevocableAccess& access = class_access_[task.cls.value];
+    if (first == nullptr) {
+      first = &task;
+      access = AccessOf(task, access_);
+    } else if (task.zones.annotated || task.annotation_preemptable || access.Any()) {
+      KRAFLA_CHECK(AccessOf(task, access_) == access,
+                   fmt::format("pods {} and {} are of one class but not for the same zones",
+                               cluster_->Text(first->name), cluster_->Text(task.name)));
+    }
+  }
+}
+
+void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
+  for (const ZoneNode& entry : zone_nodes_) {
+    ReasonCode reason = entry.closed;
+    if (entry.open) {
+      const RevocableAccess& access = AccessOfClass(cls);
+      if (access.Allows(cluster_->nodes[entry.node].zone)) continue;
+      reason = access.Any() ? entry.foreign : not_revocable_;
+    }
+    refusals[entry.node.value].Join({Refusal::kUnschedulableAndUnresolvable, reason});
+  }
+}
+
+// The lines are per task and node; the answer is per class, so they are written apart from it.
+void TdmPlugin::LogFilter(TaskId id) {
+  const Task& task = cluster_->tasks[id];
+  for (const ZoneNode& entry : zone_nodes_)
+    if (entry.open && AccessOf(task, access_).Allows(cluster_->nodes[entry.node].zone))
+      session_->log.Line("TDM filter for Task {}/{} on node {} pass.", cluster_->Text(task.ns),
+                         cluster_->Text(task.name), cluster_->NodeName(entry.node));
+}
+
+double TdmPlugin::Score(ClassId cls, NodeId node) {
+  const int32_t index = zone_node_of_[node];
+  if (index < 0 || !zone_nodes_[static_cast<size_t>(index)].open) return 0;
+  return AccessOfClass(cls).Allows(cluster_->nodes[node].zone) ? kPreferred : 0;
+}
+
+// ---- preemption
+
+// Who may be pushed aside may not push others: revocable pods live on what is left over.
+Vote TdmPlugin::MayBePreempted(TaskId preemptor, std::span<const TaskId> candidates,
+                               std::vector<TaskId>& victims) {
+  const Task& task = cluster_->tasks[preemptor];
+  const Job* job = task.job.valid() ? &cluster_->jobs[task.job] : nullptr;
+  if (OffersItself(task, job, access_) || IsRevocable(task, access_)) {
+    if (session_->log.V(4))
+      session_->log.Line("TDM task {}/{} is preemptable, do nothing skip",
+                         cluster_->Text(task.ns), cluster_->Text(task.name));
+    return Vote::kReject;
+  }
+
+  left_.Begin(cluster_->jobs.size());
+  chosen_.clear();
+  for (TaskId id : candidates) {
+    const Task& candidate = cluster_->tasks[id];
+    if (!candidate.job.valid() || !candidate.node.valid()) continue;
+    if (const std::optional<VetoCode> why = WhySpared(candidate)) {
+      notes_->Spared(id, *why);
+      continue;
+    }
+    int64_t& left = left_.Get(
+        candidate.job, [&] { return disruptions_->AllowanceOf(candidate.job).count; });
+    if (left > 0) {
+      --left;
+      chosen_.emplace_back(RankOf(candidate.job), id);
+    } else {
+      notes_->Spared(id, VetoCode::kBudget);
+    }
+  }
+  // The answer is by job (D12); in whose order victims are tried first may hang on it.
+  std::stable_sort(chosen_.begin(), chosen_.end(),
+                   [](const auto& l, const auto& r) { return l.first < r.first; });
+  for (const auto& [rank, id] : chosen_) victims.push_back(id);
+  if (session_->log.V(4))
+    session_->log.Line("TDM victims are {}", ListOf(*cluster_, victims));
+  return Vote::kPermit;
+}
+
+std::optional<VetoCode> TdmPlugin::WhySpared(const Task& task) const {
+  if (!task.preemptable || task.status != TaskStatus::kRunning) return VetoCode::kNotPreemptable;
+  if (cluster_->nodes[task.node].zone != kEmptyStr) return VetoCode::kOnRevocableNode;
+  return std::nullopt;
+}
+
+uint32_t TdmPlugin::RankOf(JobId job) {
+  if (rank_.empty()) {
+    rank_.resize(cluster_->jobs.size());
+    for (uint32_t i = 0; i < cluster_->jobs_by_name.size(); ++i)
+      rank_[cluster_->jobs_by_name[i].value] = i;
+  }
+  return rank_[job.value];
+}
+
+}  // namespace
+
+std::unique_ptr<Plugin> Make_tdm_plugin() { return std::make_unique<TdmPlugin>(); }
+
+}  // namespace krafla

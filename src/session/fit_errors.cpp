@@ -1,0 +1,45 @@
+#include "session/fit_errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace krafla {
+
+void FitErrors::Set(const Cluster& cluster, TaskId task, FitError error) {
+  by_task_.insert_or_assign(task, std::move(error));
+  const Task& t = cluster.tasks[task];
+  std::vector<uint16_t>& roles = failed_roles_[t.job];
+  if (std::find(roles.begin(), roles.end(), t.role_index) == roles.end())
+    roles.push_back(t.role_index);
+}
+
+const FitError* FitErrors::Find(TaskId task) const {
+  auto it = by_task_.find(task);
+  return it == by_task_.end() ? nullptr : &it->second;
+}
+
+const std::vector<uint16_t>& FitErrors::FailedRoles(JobId job) const {
+  static const std::vector<uint16_t> kNone;
+  auto it = failed_roles_.find(job);
+  return it == failed_roles_.end() ? kNone : it->second;
+}
+
+bool FitErrors::RoleFailed(JobId job, uint16_t role) const {
+  const std::vector<uint16_t>& roles = FailedRoles(job);
+  return std::find(roles.begin(), roles.end(), role) != roles.end();
+}
+
+std::string FitErrors::Text(const FitError& error, const ReasonTable& reasons) {
+  std::string text = error.message.empty()
+                         ? fmt::format("0/{} nodes are unavailable", error.nodes)
+                         : error.message;
+  if (error.reasons.empty()) return text;
+  std::vector<std::string> parts;
+  for (const auto& [code, count] : error.reasons)
+    parts.push_back(fmt::format("{} {}", count, reasons.Text(code)));
+  std::sort(parts.begin(), parts.end());
+  return fmt::format("{}: {}.", text, fmt::join(parts, ", "));
+}
+
+}  // namespace krafla

@@ -1,0 +1,105 @@
+// The extension points: what a plugin may have a say in. A plugin fills in what it needs of PluginHooks when a
+// session opens; the session sorts the answers by tier (tiered.h) and combines them (session_votes.cpp).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/ids.h"
+#include "session/refusal.h"
+
+namespace krafla {
+
+enum class Vote : int8_t { kReject = -1, kAbstain = 0, kPermit = 1 };
+
+struct InvalidJob {
+  std::string reason;   // a short word: NotEnoughPods
+  std::string message;
+};
+
+// May a task run on a node?
+struct PredicateHook {
+  // Looks at the cluster as it is now and prepares what `current` needs for this task; a refusal refuses every
+  // node. May be empty.
+  std::function<Refusal(TaskId)> prepare;
+  // The part of the answer that holds as long as the session, once per class: adds to one refusal per node.
+  std::function<void(ClassId, std::span<Refusal>)> fixed;
+  // The part that depends on the pods that are on nodes now. Called after `prepare` of that task.
+  std::function<Refusal(TaskId, NodeId)> current;
+  // Whether `current` for this class depends on nothing but the node itself, so that an answer stays good until
+  // that node changes. Empty means yes.
+  std::function<bool(ClassId)> current_is_node_local;
+};
+
+// How well does a task sit on a node? Scores of all plugins are added.
+struct ScoreHook {
+  // Depends on the class and the node alone.
+  std::function<double(ClassId, NodeId)> node;
+  // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node.
+  std::function<void(TaskId, std::span<const NodeId>, std::span<double> scores)> batch;
+  // When this says yes for a class, `batch_node` gives the same number as `batch` for each node, whatever the
+  // set; it may change its mind as pods come and go, so it is asked each time.
+  std::function<bool(ClassId)> batch_is_node_local;
+  std::function<double(ClassId, NodeId)> batch_node;
+};
+
+// Chooses from `candidates` those this plugin would let go, in their order. kAbstain: no opinion.
+using VictimsFn = std::function<Vote(TaskId for_task, std::span<const TaskId> candidates,
+                                     std::vector<TaskId>& victims)>;
+
+// Who asks for a whole bundle of victims (gang preemption): kept apart from task-wise preemption.
+struct EvictionContext {
+  JobId job;
+  bool reclaim = false;
+};
+
+struct PluginHooks {
+  std::function<int(JobId, JobId)> job_order;          // < 0: the left one first
+  std::function<int(QueueId, QueueId)> queue_order;
+  std::function<int(QueueId, QueueId, QueueId preemptor)> victim_queue_order;
+  std::function<int(TaskId, TaskId)> task_order;
+  std::function<int(JobId, JobId)> sub_job_order;      // of a job's groups, named by their jobs
+
+  std::function<std::optional<InvalidJob>(JobId)> job_valid;
+  std::function<bool(JobId)> job_ready;
+  std::function<Vote(JobId)> job_pipelined;
+  std::function<bool(JobId)> job_starving;
+  std::function<Vote(JobId)> job_enqueueable;
+  std::function<void(JobId)> job_enqueued;
+
+  std::optional<PredicateHook> predicate;
+  std::optional<ScoreHook> score;
+  std::function<NodeId(TaskId, std::span<const NodeId>, std::span<const double>)> best_node;
+
+  VictimsFn preemptable;
+  VictimsFn reclaimable;
+  std::function<Vote(const EvictionContext&, std::span<const TaskId>, std::vector<TaskId>&)>
+      unified_evictable;
+  // Names tasks that should go without making room for anybody (a closing zone).
+  std::function<void(std::vector<TaskId>& nominated)> victim_tasks;
+  // Takes tasks off such a list that must not go (guards).
+  std::function<void(std::vector<TaskId>& nominated)> spare_victims;
+  // A guard's veto holds in every tier: cdp, conformance, pdb.
+  bool is_guard = false;
+
+  std::function<bool(QueueId)> overused;
+  std::function<bool(QueueId, TaskId)> preemptive;
+  std::function<bool(QueueId, TaskId)> allocatable;
+
+  // The dry run of topology-aware preemption; changes go through the undo log and are taken back after it.
+  std::function<void(TaskId to_schedule, TaskId removed)> simulate_remove;
+  std::function<void(TaskId to_schedule, TaskId added)> simulate_add;
+  std::function<bool(QueueId, TaskId)> simulate_allocatable;
+  std::function<Refusal(TaskId, NodeId)> simulate_predicate;
+
+  // A task got a node, or lost it. Not called for what a rollback takes back: state is restored instead.
+  std::function<void(TaskId)> on_allocate;
+  std::function<void(TaskId)> on_deallocate;
+  // After a rollback, for state that is derived and not logged.
+  std::function<void()> on_rollback;
+};
+
+}  // namespace krafla

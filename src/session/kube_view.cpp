@@ -1,0 +1,71 @@
+#include "session/kube_view.h"
+
+#include <algorithm>
+
+namespace krafla {
+
+namespace {
+
+void InsertAtEnd(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
+  list.push_back(task);
+  undo.Inserted(list, list.size() - 1);
+}
+
+void EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
+  auto it = std::find(list.begin(), list.end(), task);
+  if (it == list.end()) return;
+  undo.Erasing(list, static_cast<size_t>(it - list.begin()));
+  list.erase(it);
+}
+
+}  // namespace
+
+void KubeView::EnsureBuilt() {
+  if (built_) return;
+  built_ = true;
+  gpu_kind_ = cluster_.kinds.Find("nvidia.com/gpu");
+  pods_.Resize(cluster_.nodes.size());
+  sums_.Reset(cluster_.nodes.size());
+  for (uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+    const NodeId node(n);
+    pods_[node] = cluster_.nodes[node].tasks;
+    for (TaskId task : pods_[node]) {
+      AddSums(task, node, 1);
+      const PodSpec& spec = cluster_.SpecOf(task);
+      if (!spec.required_anti_affinity.empty()) anti_.push_back(task);
+      if (spec.HasPodAffinity()) affine_.push_back(task);
+    }
+  }
+}
+
+void KubeView::AddSums(TaskId task, NodeId node, double sign) {
+  const PodSpec& spec = cluster_.SpecOf(task);
+  Sums& sums = sums_[node];
+  sums.cpu += sign * spec.scored_cpu;
+  sums.memory += sign * spec.scored_memory;
+  sums.nonzero_cpu += sign * spec.nonzero_cpu;
+  sums.nonzero_memory += sign * spec.nonzero_memory;
+  if (gpu_kind_ >= 0) sums.gpu += sign * spec.request.Get(gpu_kind_);
+}
+
+void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
+  ++version_;
+  undo.Save(sums_[node]);
+  AddSums(task, node, 1);
+  InsertAtEnd(pods_[node], task, undo);
+  const PodSpec& spec = cluster_.SpecOf(task);
+  if (!spec.required_anti_affinity.empty()) InsertAtEnd(anti_, task, undo);
+  if (spec.HasPodAffinity()) InsertAtEnd(affine_, task, undo);
+}
+
+void KubeView::Remove(TaskId task, NodeId node, UndoLog& undo) {
+  ++version_;
+  undo.Save(sums_[node]);
+  AddSums(task, node, -1);
+  EraseFrom(pods_[node], task, undo);
+  const PodSpec& spec = cluster_.SpecOf(task);
+  if (!spec.required_anti_affinity.empty()) EraseFrom(anti_, task, undo);
+  if (spec.HasPodAffinity()) EraseFrom(affine_, task, undo);
+}
+
+}  // namespace krafla

@@ -1,0 +1,55 @@
+// The pods on nodes as Kubernetes' own plugins see them: a pod that is evicted is gone, one that is pipelined is
+// there. Node amounts in the Cluster say otherwise (an evicted pod keeps its resources until it has ended), which
+// is why this is a view of its own. Only the predicates plugin keeps it up to date, as in Volcano: without it
+// scores see the cluster as it was when the session opened.
+#pragma once
+
+#include <vector>
+
+#include "base/undo_log.h"
+#include "model/cluster.h"
+
+namespace krafla {
+
+class KubeView {
+ public:
+  struct Sums {
+    double cpu = 0;
+    double memory = 0;
+    double nonzero_cpu = 0;
+    double nonzero_memory = 0;
+    double gpu = 0;  // nvidia.com/gpu, in milli
+  };
+
+  explicit KubeView(const Cluster& cluster) : cluster_(cluster) {}
+
+  // Built when first needed; must happen before the session's first change.
+  void EnsureBuilt();
+  bool built() const { return built_; }
+
+  void Add(TaskId task, NodeId node, UndoLog& undo);
+  void Remove(TaskId task, NodeId node, UndoLog& undo);
+
+  const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
+  const Sums& SumsOf(NodeId node) const { return sums_[node]; }
+  // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not meaningful.
+  const std::vector<TaskId>& with_required_anti_affinity() const { return anti_; }
+  const std::vector<TaskId>& with_affinity() const { return affine_; }
+  // Counts changes (also those a rollback takes back), so that derived tables know when they are stale.
+  uint64_t version() const { return version_; }
+  void NoteRollback() { ++version_; }
+
+ private:
+  void AddSums(TaskId task, NodeId node, double sign);
+
+  const Cluster& cluster_;
+  bool built_ = false;
+  int gpu_kind_ = -1;
+  uint64_t version_ = 0;
+  Table<NodeId, std::vector<TaskId>> pods_;
+  Table<NodeId, Sums> sums_;
+  std::vector<TaskId> anti_;
+  std::vector<TaskId> affine_;
+};
+
+}  // namespace krafla

@@ -1,0 +1,403 @@
+#include "session/node_search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr uint32_t kBlock = 64;  // nodes per kept maximum
+
+}  // namespace
+
+std::vector<Refusal>* RefusalMemory::Find(JobId job, uint16_t role) {
+  auto it = by_role_.find(uint64_t{job.value} << 16 | role);
+  return it == by_role_.end() ? nullptr : &it->second;
+}
+
+std::vector<Refusal>& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t nodes) {
+  std::vector<Refusal>& refused = by_role_[uint64_t{job.value} << 16 | role];
+  if (refused.empty()) refused.resize(nodes);
+  return refused;
+}
+
+// Everything here is by position in nodes_by_name.
+struct NodeSearch::ClassCache {
+  std::vector<std::vector<Refusal>> fixed;  // per predicate hook, in tier order
+  std::vector<bool> open;                   // no hook refuses for good
+
+  // Kept while all answers depend on the node alone; good up to `synced` of the session's node changes.
+  enum Fit : uint8_t { kNo, kIdle, kFuture };
+  bool local = false;
+  size_t synced = 0;
+  std::vector<Refusal> verdict;
+  std::vector<uint8_t> fit;
+  std::vector<double> score;
+  std::vector<double> idle_score;     // score where fit is kIdle, else -infinity
+  std::vector<double> block_best;     // maxima of idle_score per kBlock
+  uint32_t idle_count = 0;
+  uint32_t future_count = 0;
+  // Why nothing fitted, and up to which change that is known: the next task of the class need not ask again.
+  FitError failure;
+  size_t failure_at = SIZE_MAX;
+};
+
+NodeSearch::NodeSearch(Session& session)
+    : session_(session),
+      cluster_(session.cluster),
+      position_of_(session.cluster.nodes.size(), 0),
+      prepared_(session.cluster.tasks.size(), false) {
+  caches_.Resize(cluster_.classes.size());
+  for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
+    position_of_[cluster_.nodes_by_name[p].value] = p;
+}
+
+NodeSearch::~NodeSearch() = default;
+
+Refusal NodeSearch::Prepare(TaskId task) {
+  session_.kube.EnsureBuilt();
+  prepared_[task.value] = true;
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier)
+      if (entry.call->prepare)
+        if (const Refusal refusal = entry.call->prepare(task); refusal.refused()) return refusal;
+  return {};
+}
+
+NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
+  std::unique_ptr<ClassCache>& slot = caches_[cls];
+  if (slot) return *slot;
+  slot = std::make_unique<ClassCache>();
+  ClassCache& cache = *slot;
+  const size_t n = cluster_.nodes_by_name.size();
+  cache.open.assign(n, true);
+  std::vector<Refusal> by_id(cluster_.nodes.size());
+  for (const auto& tier : session_.predicates()) {
+    for (const auto& entry : tier) {
+      std::vector<Refusal>& fixed = cache.fixed.emplace_back(n);
+      if (!entry.call->fixed) continue;
+      std::fill(by_id.begin(), by_id.end(), Refusal{});
+      entry.call->fixed(cls, by_id);
+      for (uint32_t p = 0; p < n; ++p) {
+        fixed[p] = by_id[cluster_.nodes_by_name[p].value];
+        if (fixed[p].refused()) cache.open[p] = false;
+      }
+    }
+  }
+  return cache;
+}
+
+Refusal NodeSearch::CheckAt(TaskId task, ClassCache& cache, uint32_t position) {
+  const NodeId node = cluster_.nodes_by_name[position];
+  size_t hook = 0;
+  for (const auto& tier : session_.predicates()) {
+    for (const auto& entry : tier) {
+      Refusal refusal;
+      // The part that moves is named first when both refuse: the number of pods is looked at before all else.
+      if (entry.call->current) refusal = entry.call->current(task, node);
+      refusal.Join(cache.fixed[hook++][position]);
+      if (refusal.refused()) return refusal;
+    }
+  }
+  return {};
+}
+
+Refusal NodeSearch::Check(TaskId task, NodeId node) {
+  return CheckAt(task, CacheOf(cluster_.tasks[task].cls), position_of_[node.value]);
+}
+
+bool NodeSearch::IsNodeLocal(ClassId cls, const ClassCache&) const {
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier)
+      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls)) return false;
+  return true;
+}
+
+bool NodeSearch::ScoresAreNodeLocal(ClassId cls) const {
+  for (const auto& tier : session_.scores())
+    for (const auto& entry : tier)
+      if (entry.call->batch &&
+          !(entry.call->batch_is_node_local && entry.call->batch_is_node_local(cls)))
+        return false;
+  return true;
+}
+
+// Summed in the order in which the full evaluation sums: all node scores, then all batch scores.
+double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
+  double by_node = 0;
+  double by_batch = 0;
+  for (const auto& tier : session_.scores()) {
+    for (const auto& entry : tier) {
+      if (entry.call->node) by_node += entry.call->node(cls, node);
+      if (entry.call->batch_node) by_batch += entry.call->batch_node(cls, node);
+    }
+  }
+  return by_node + by_batch;
+}
+
+void NodeSearch::Refresh(TaskId task, ClassCache& cache, uint32_t p) {
+  const NodeId node = cluster_.nodes_by_name[p];
+  const Task& t = cluster_.tasks[task];
+  cache.verdict[p] = CheckAt(task, cache, p);
+  cache.score[p] = LocalScore(t.cls, node);
+  const uint8_t before = cache.fit[p];
+  uint8_t fit = ClassCache::kNo;
+  if (!cache.verdict[p].refused()) {
+    const Resource& request = cluster_.classes[t.cls].request;
+    if (request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
+      fit = request.LessEqual(cluster_.idle[node], Missing::kZero) ? ClassCache::kIdle
+                                                                   : ClassCache::kFuture;
+    }
+  }
+  cache.idle_count += (fit == ClassCache::kIdle) - (before == ClassCache::kIdle);
+  cache.future_count += (fit == ClassCache::kFuture) - (before == ClassCache::kFuture);
+  cache.fit[p] = fit;
+  const double idle_score = fit == ClassCache::kIdle ? cache.score[p] : kNone;
+  const double old = cache.idle_score[p];
+  cache.idle_score[p] = idle_score;
+  double& best = cache.block_best[p / kBlock];
+  if (idle_score >= best) {
+    best = idle_score;
+  } else if (old == best) {
+    const size_t begin = p / kBlock * kBlock;
+    const size_t end = std::min<size_t>(begin + kBlock, cache.idle_score.size());
+    best = *std::max_element(cache.idle_score.begin() + static_cast<ptrdiff_t>(begin),
+                             cache.idle_score.begin() + static_cast<ptrdiff_t>(end));
+  }
+}
+
+void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
+  const std::vector<NodeId>& changes = session_.node_changes();
+  const size_t n = cluster_.nodes_by_name.size();
+  if (!cache.local || changes.size() - cache.synced > n) {
+    cache.local = true;
+    cache.verdict.assign(n, {});
+    cache.fit.assign(n, ClassCache::kNo);
+    cache.score.assign(n, 0);
+    cache.idle_score.assign(n, kNone);
+    cache.block_best.assign((n + kBlock - 1) / kBlock, kNone);
+    cache.idle_count = cache.future_count = 0;
+    for (uint32_t p = 0; p < n; ++p) Refresh(task, cache, p);
+  } else {
+    for (size_t i = cache.synced; i < changes.size(); ++i)
+      Refresh(task, cache, position_of_[changes[i].value]);
+  }
+  cache.synced = changes.size();
+}
+
+bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
+  const Task& t = cluster_.tasks[task];
+  if (!IsNodeLocal(t.cls, CacheOf(t.cls))) return false;
+  const Job& job = cluster_.jobs[t.job];
+  return std::all_of(job.tasks.begin(), job.tasks.end(), [&](TaskId other) {
+    const Task& o = cluster_.tasks[other];
+    return o.status != TaskStatus::kPending || o.role_index != t.role_index || o.cls == t.cls;
+  });
+}
+
+Refusal NodeSearch::Insufficient(TaskId task, NodeId node) {
+  const int kind = cluster_.Request(task).FirstNotLessEqual(cluster_.FutureIdle(node));
+  if (kind < 0) return {};
+  return {Refusal::kUnschedulable,
+          session_.reasons.Intern("Insufficient " + cluster_.kinds.Name(kind))};
+}
+
+FitError NodeSearch::Explain(TaskId task, ClassCache& cache, const std::vector<Refusal>* remembered,
+                             bool with_resources) {
+  FitError error;
+  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
+  error.nodes = static_cast<int>(n);
+  std::vector<bool> unresolvable(n, false);
+  bool any = false;
+  for (uint32_t p = 0; p < n; ++p) {
+    Refusal refusal;
+    if (remembered != nullptr && (*remembered)[p].refused()) {
+      refusal = (*remembered)[p];
+    } else {
+      if (with_resources) refusal = Insufficient(task, cluster_.nodes_by_name[p]);
+      if (!refusal.refused()) refusal = CheckAt(task, cache, p);
+    }
+    if (refusal.unresolvable()) unresolvable[p] = any = true;
+    if (refusal.reason == 0) continue;
+    auto it = std::find_if(error.reasons.begin(), error.reasons.end(),
+                           [&](const auto& r) { return r.first == refusal.reason; });
+    if (it == error.reasons.end()) {
+      error.reasons.emplace_back(refusal.reason, 1);
+    } else {
+      ++it->second;
+    }
+  }
+  if (any) error.unresolvable = std::make_shared<const std::vector<bool>>(std::move(unresolvable));
+  return error;
+}
+
+uint32_t NodeSearch::BestPosition(TaskId task, std::span<const uint32_t> positions) {
+  if (positions.size() == 1) return positions[0];
+  std::vector<double> scores;
+  Score(task, positions, scores);
+  std::vector<NodeId> nodes(positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) nodes[i] = cluster_.nodes_by_name[positions[i]];
+  if (const NodeId named = session_.BestNode(task, nodes, scores); named.valid())
+    return position_of_[named.value];
+  size_t best = 0;
+  for (size_t i = 1; i < scores.size(); ++i)
+    if (scores[i] > scores[best]) best = i;
+  return positions[best];
+}
+
+NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idle,
+                                      std::span<const uint32_t> future) {
+  if (!idle.empty()) return {cluster_.nodes_by_name[BestPosition(task, idle)], true};
+  if (!future.empty()) return {cluster_.nodes_by_name[BestPosition(task, future)], false};
+  return {};
+}
+
+NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, RefusalMemory* memory,
+                                               FitError& error) {
+  const Task& t = cluster_.tasks[task];
+  const Resource& request = cluster_.Request(task);
+  ClassCache& cache = CacheOf(t.cls);
+  if (only.valid()) {
+    // One node is asked for; its refusal is remembered like any other.
+    if (!request.LessEqual(cluster_.FutureIdle(only), Missing::kZero)) return {};
+    const uint32_t p = position_of_[only.value];
+    if (memory != nullptr) {
+      const std::vector<Refusal>* remembered = memory->Find(t.job, t.role_index);
+      if (remembered != nullptr && (*remembered)[p].refused()) return {};
+    }
+    if (const Refusal refusal = CheckAt(task, cache, p); refusal.refused()) {
+      if (memory != nullptr)
+        memory->FindOrMake(t.job, t.role_index, cluster_.nodes_by_name.size())[p] = refusal;
+      return {};
+    }
+    return {only, request.LessEqual(cluster_.idle[only], Missing::kZero)};
+  }
+
+  const bool node_local = IsNodeLocal(t.cls, cache);
+  if (memory == nullptr && node_local && ScoresAreNodeLocal(t.cls)) {
+    Synchronize(task, cache);
+    if (cache.idle_count > 0) {
+      size_t block = 0;
+      for (size_t b = 1; b < cache.block_best.size(); ++b)
+        if (cache.block_best[b] > cache.block_best[block]) block = b;
+      const double best = cache.block_best[block];
+      size_t p = block * kBlock;
+      while (cache.idle_score[p] != best) ++p;
+      return {cluster_.nodes_by_name[p], true};
+    }
+    if (cache.future_count > 0) {
+      size_t best = cache.fit.size();
+      for (size_t p = 0; p < cache.fit.size(); ++p)
+        if (cache.fit[p] == ClassCache::kFuture &&
+            (best == cache.fit.size() || cache.score[p] > cache.score[best]))
+          best = p;
+      return {cluster_.nodes_by_name[best], false};
+    }
+    if (cache.failure_at != cache.synced) {
+      cache.failure = Explain(task, cache, nullptr, true);
+      cache.failure_at = cache.synced;
+    }
+    error = cache.failure;
+    return {};
+  }
+
+  std::vector<Refusal>* remembered =
+      memory != nullptr ? memory->Find(t.job, t.role_index) : nullptr;
+  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
+  std::vector<uint32_t> idle;
+  std::vector<uint32_t> future;
+  std::vector<std::pair<uint32_t, Refusal>> refused;
+  for (uint32_t p = 0; p < n; ++p) {
+    if (remembered != nullptr && (*remembered)[p].refused()) continue;
+    const NodeId node = cluster_.nodes_by_name[p];
+    Refusal refusal = Insufficient(task, node);
+    if (!refusal.refused()) refusal = CheckAt(task, cache, p);
+    if (refusal.refused()) {
+      if (memory != nullptr) refused.emplace_back(p, refusal);
+      continue;
+    }
+    (request.LessEqual(cluster_.idle[node], Missing::kZero) ? idle : future).push_back(p);
+  }
+  if (!refused.empty()) {
+    remembered = &memory->FindOrMake(t.job, t.role_index, n);
+    for (const auto& [p, refusal] : refused) (*remembered)[p] = refusal;
+  }
+  if (idle.empty() && future.empty()) {
+    error = Explain(task, cache, remembered, true);
+    return {};
+  }
+  return BestOf(task, idle, future);
+}
+
+NodeId NodeSearch::FindForBackfill(TaskId task, FitError& error) {
+  ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
+  std::vector<uint32_t> positions;
+  for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
+    if (cache.open[p] && !CheckAt(task, cache, p).refused()) positions.push_back(p);
+  if (positions.empty()) {
+    error = Explain(task, cache, nullptr, false);
+    return {};
+  }
+  return cluster_.nodes_by_name[BestPosition(task, positions)];
+}
+
+void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
+                                   std::vector<uint32_t>& positions) {
+  positions.clear();
+  const Task& t = cluster_.tasks[task];
+  ClassCache& cache = CacheOf(t.cls);
+  const FitError* earlier = session_.fit_errors.Find(task);
+  const std::vector<bool>* unresolvable =
+      earlier != nullptr && earlier->unresolvable ? earlier->unresolvable.get() : nullptr;
+  // Of answers that depend on the node alone only the lasting ones can be of a kind that evictions do not lift.
+  const bool node_local = IsNodeLocal(t.cls, cache);
+  if (memory != nullptr && node_local && RefusalsOnlyGrow(task)) memory = nullptr;
+  std::vector<Refusal>* remembered =
+      memory != nullptr ? memory->Find(t.job, t.role_index) : nullptr;
+  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
+  for (uint32_t p = 0; p < n; ++p) {
+    if (unresolvable != nullptr && (*unresolvable)[p]) continue;
+    if (remembered != nullptr && (*remembered)[p].refused()) continue;
+    if (node_local && cache.open[p]) {
+      positions.push_back(p);
+      continue;
+    }
+    const Refusal refusal = CheckAt(task, cache, p);
+    if (!refusal.refused_for_preemption()) {
+      positions.push_back(p);
+    } else if (memory != nullptr) {
+      remembered = &memory->FindOrMake(t.job, t.role_index, n);
+      (*remembered)[p] = refusal;
+    }
+  }
+}
+
+void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
+                       std::vector<double>& scores) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  ClassCache& cache = CacheOf(cls);
+  scores.resize(positions.size());
+  if (ScoresAreNodeLocal(cls) && IsNodeLocal(cls, cache)) {
+    Synchronize(task, cache);
+    for (size_t i = 0; i < positions.size(); ++i) scores[i] = cache.score[positions[i]];
+    return;
+  }
+  std::vector<NodeId> nodes(positions.size());
+  std::vector<double> batch(positions.size(), 0);
+  for (size_t i = 0; i < positions.size(); ++i) nodes[i] = cluster_.nodes_by_name[positions[i]];
+  std::fill(scores.begin(), scores.end(), 0);
+  for (const auto& tier : session_.scores()) {
+    for (const auto& entry : tier) {
+      if (entry.call->node)
+        for (size_t i = 0; i < nodes.size(); ++i) scores[i] += entry.call->node(cls, nodes[i]);
+      if (entry.call->batch) entry.call->batch(task, nodes, batch);
+    }
+  }
+  for (size_t i = 0; i < scores.size(); ++i) scores[i] += batch[i];
+}
+
+}  // namespace krafla

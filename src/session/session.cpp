@@ -1,0 +1,324 @@
+#include "session/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "session/action.h"
+#include "session/node_search.h"
+
+namespace krafla {
+
+std::string_view ToString(EvictionReason reason) {
+  switch (reason) {
+    case EvictionReason::kPriority:
+      return "priority";
+    case EvictionReason::kFairShare:
+      return "fair-share";
+    case EvictionReason::kWithinJob:
+      return "within-job";
+    case EvictionReason::kReclaim:
+      return "reclaim";
+    case EvictionReason::kZoneClosed:
+      return "zone-closed";
+    case EvictionReason::kBudget:
+      return "budget";
+  }
+  return "";
+}
+
+const Timestamp* CycleMemory::LastEviction(std::string_view zone) const {
+  for (const ZoneEviction& e : last_evictions)
+    if (e.zone == zone) return &e.at;
+  return nullptr;
+}
+
+void CycleMemory::SetLastEviction(std::string_view zone, Timestamp at) {
+  for (ZoneEviction& e : last_evictions) {
+    if (e.zone == zone) {
+      e.at = at;
+      return;
+    }
+  }
+  last_evictions.push_back({std::string(zone), at});
+}
+
+namespace {
+
+double ClockMs(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
+}
+
+// Measures one step of the cycle into Session::step_times.
+class StepTimer {
+ public:
+  StepTimer(Session& session, std::string name)
+      : session_(session),
+        name_(std::move(name)),
+        cpu_(ClockMs(CLOCK_PROCESS_CPUTIME_ID)),
+        wall_(ClockMs(CLOCK_MONOTONIC)) {}
+  ~StepTimer() {
+    session_.step_times.push_back({std::move(name_), ClockMs(CLOCK_PROCESS_CPUTIME_ID) - cpu_,
+                                   ClockMs(CLOCK_MONOTONIC) - wall_});
+  }
+
+ private:
+  Session& session_;
+  std::string name_;
+  double cpu_;
+  double wall_;
+};
+
+}  // namespace
+
+Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
+                 const SessionOptions& options, Log& log_in)
+    : cluster(cluster_in),
+      config(config_in),
+      compat(config_in.compatibility),
+      now(options.now),
+      zone(options.zone),
+      memory(options.memory != nullptr ? *options.memory : own_memory_),
+      log(log_in),
+      kube(cluster_in),
+      queue_reports(cluster_in.queues.size()) {
+  StepTimer timer(*this, "open");
+  node_search_ = std::make_unique<NodeSearch>(*this);
+  OpenPlugins(options);
+  if (log.V(3))
+    log.Line("Open Session with <{}> Job and <{}> Queues.", cluster.jobs_by_name.size(),
+             cluster.queues_by_name.size());
+}
+
+Session::~Session() = default;
+
+template <class Fn>
+void Session::Collect(Tiered<Fn>& tiered, Fn PluginHooks::* member, std::optional<Switch> needs) {
+  tiered.resize(config.tiers.size());
+  for (size_t t = 0; t < config.tiers.size(); ++t) {
+    for (const PluginOption& option : config.tiers[t].plugins) {
+      if (needs && !option.Enabled(*needs)) continue;
+      auto it = std::find(plugin_names_.begin(), plugin_names_.end(), option.name);
+      if (it == plugin_names_.end()) continue;
+      const size_t index = static_cast<size_t>(it - plugin_names_.begin());
+      const Fn& hook = plugins_[index].hooks.*member;
+      if (hook) tiered[t].push_back({static_cast<uint8_t>(index), &hook});
+    }
+  }
+}
+
+namespace {
+
+std::unique_ptr<Plugin> MakeRegisteredPlugin(std::string_view name) {
+  for (const PluginEntry& entry : RegisteredPlugins())
+    if (entry.name == name) return entry.make();
+  return nullptr;
+}
+
+// predicate and score are optional structs, everything else a function; both collect the same way.
+template <class Hook>
+void CollectOptional(const SchedulerConfig& config, const std::vector<std::string>& names,
+                     const std::function<const std::optional<Hook>&(size_t)>& hook_of,
+                     Switch needs, Tiered<Hook>& tiered) {
+  tiered.resize(config.tiers.size());
+  for (size_t t = 0; t < config.tiers.size(); ++t) {
+    for (const PluginOption& option : config.tiers[t].plugins) {
+      if (!option.Enabled(needs)) continue;
+      auto it = std::find(names.begin(), names.end(), option.name);
+      if (it == names.end()) continue;
+      const size_t index = static_cast<size_t>(it - names.begin());
+      const std::optional<Hook>& hook = hook_of(index);
+      if (hook) tiered[t].push_back({static_cast<uint8_t>(index), &*hook});
+    }
+  }
+}
+
+}  // namespace
+
+void Session::OpenPlugins(const SessionOptions& session_options) {
+  // A plugin named twice is one plugin with the arguments it was given last, asked at both places.
+  std::vector<const PluginOption*> options;
+  for (const Tier& tier : config.tiers) {
+    for (const PluginOption& option : tier.plugins) {
+      auto it = std::find(plugin_names_.begin(), plugin_names_.end(), option.name);
+      if (it != plugin_names_.end()) {
+        options[static_cast<size_t>(it - plugin_names_.begin())] = &option;
+        continue;
+      }
+      std::unique_ptr<Plugin> plugin = session_options.make_plugin
+                                           ? session_options.make_plugin(option.name)
+                                           : MakeRegisteredPlugin(option.name);
+      if (plugin == nullptr) continue;  // the configuration's reader has reported it
+      plugin_names_.push_back(option.name);
+      options.push_back(&option);
+      plugins_.push_back({std::move(plugin), {}});
+    }
+  }
+  KRAFLA_CHECK(plugins_.size() <= 64, "one bit per plugin");
+  for (size_t i = 0; i < plugins_.size(); ++i)
+    plugins_[i].plugin->Open(*this, *options[i], plugins_[i].hooks);
+
+  using H = PluginHooks;
+  Collect(job_order_, &H::job_order, Switch::kJobOrder);
+  Collect(queue_order_, &H::queue_order, Switch::kQueueOrder);
+  Collect(victim_queue_order_, &H::victim_queue_order, std::nullopt);
+  Collect(task_order_, &H::task_order, Switch::kTaskOrder);
+  Collect(sub_job_order_, &H::sub_job_order, Switch::kSubJobOrder);
+  Collect(job_valid_, &H::job_valid, std::nullopt);
+  Collect(job_ready_, &H::job_ready, Switch::kJobReady);
+  Collect(job_pipelined_, &H::job_pipelined, Switch::kJobPipelined);
+  Collect(job_starving_, &H::job_starving, Switch::kJobStarving);
+  Collect(job_enqueueable_, &H::job_enqueueable, Switch::kJobEnqueued);
+  Collect(job_enqueued_, &H::job_enqueued, Switch::kJobEnqueued);
+  Collect(best_node_, &H::best_node, Switch::kBestNode);
+  Collect(preemptable_, &H::preemptable, Switch::kPreemptable);
+  Collect(reclaimable_, &H::reclaimable, Switch::kReclaimable);
+  Collect(unified_evictable_, &H::unified_evictable, std::nullopt);
+  Collect(victim_tasks_, &H::victim_tasks, Switch::kVictim);
+  Collect(spare_victims_, &H::spare_victims, Switch::kVictim);
+  Collect(overused_, &H::overused, Switch::kOverused);
+  Collect(preemptive_, &H::preemptive, Switch::kPreemptive);
+  Collect(allocatable_, &H::allocatable, Switch::kAllocatable);
+  Collect(simulate_allocatable_, &H::simulate_allocatable, Switch::kAllocatable);
+  Collect(simulate_predicate_, &H::simulate_predicate, Switch::kPredicate);
+  // A dry run moves tasks for a plugin that is asked about victims or about allocation.
+  Collect(simulate_remove_, &H::simulate_remove, std::nullopt);
+  Collect(simulate_add_, &H::simulate_add, std::nullopt);
+  auto neither = [&](auto& tiered) {
+    for (size_t t = 0; t < tiered.size(); ++t) {
+      std::erase_if(tiered[t], [&](const auto& entry) {
+        for (const PluginOption& option : config.tiers[t].plugins)
+          if (option.name == plugin_names_[entry.plugin])
+            return !option.Enabled(Switch::kPreemptable) && !option.Enabled(Switch::kAllocatable);
+        return false;
+      });
+    }
+  };
+  neither(simulate_remove_);
+  neither(simulate_add_);
+  CollectOptional<PredicateHook>(
+      config, plugin_names_,
+      [&](size_t i) -> const std::optional<PredicateHook>& { return plugins_[i].hooks.predicate; },
+      Switch::kPredicate, predicates_);
+  CollectOptional<ScoreHook>(
+      config, plugin_names_,
+      [&](size_t i) -> const std::optional<ScoreHook>& { return plugins_[i].hooks.score; },
+      Switch::kNodeOrder, scores_);
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    const PluginHooks& hooks = plugins_[i].hooks;
+    if (hooks.is_guard) guards_.push_back(static_cast<uint8_t>(i));
+    if (hooks.on_allocate) on_allocate_.push_back(&hooks.on_allocate);
+    if (hooks.on_deallocate) on_deallocate_.push_back(&hooks.on_deallocate);
+    if (hooks.on_rollback) on_rollback_.push_back(&hooks.on_rollback);
+  }
+}
+
+Plugin* Session::FindPlugin(std::string_view name) {
+  for (size_t i = 0; i < plugins_.size(); ++i)
+    if (plugin_names_[i] == name) return plugins_[i].plugin.get();
+  return nullptr;
+}
+
+void Session::RunActions() {
+  ExecuteActions();
+  Close();
+}
+
+void Session::ExecuteActions() {
+  for (size_t i = 0; i < config.actions.size(); ++i) {
+    const ActionOption& option = config.actions[i];
+    const auto entries = RegisteredActions();
+    auto entry = std::find_if(entries.begin(), entries.end(),
+                              [&](const ActionEntry& e) { return e.name == option.name; });
+    if (entry == entries.end()) continue;  // reported by the configuration's reader
+    current_action_ = entry->name;
+    trace.Add({TraceKind::kAction, 0, 0, static_cast<uint32_t>(i)});
+    {
+      StepTimer timer(*this, option.name);
+      entry->make()->Run(*this);
+    }
+#ifdef KRAFLA_VERIFY
+    VerifyInvariants();
+#endif
+  }
+  current_action_ = {};
+}
+
+void Session::Close() {
+  StepTimer timer(*this, "close");
+  for (OpenPlugin& open : plugins_) open.plugin->Close(*this);
+  CloseJobs();
+}
+
+namespace {
+
+// The phase a PodGroup has after this cycle, from what its tasks do.
+JobPhase PhaseAfter(const Job& job) {
+  const bool unschedulable =
+      std::any_of(job.conditions.begin(), job.conditions.end(), [](const JobCondition& c) {
+        return c.from_this_session && c.type == "Unschedulable" && c.status == "True";
+      });
+  if (job.Count(TaskStatus::kRunning) != 0 && unschedulable) return JobPhase::kUnknown;
+  const int32_t completed = job.Count(TaskStatus::kFailed) + job.Count(TaskStatus::kSucceeded);
+  // Terminating pods still hold their places: the group does not fall back while they end.
+  const int32_t scheduled = job.ScheduledCount() + job.releasing_on_node;
+  if (scheduled >= job.min_available)
+    return scheduled == completed ? JobPhase::kCompleted : JobPhase::kRunning;
+  return job.phase == JobPhase::kInqueue ? JobPhase::kInqueue : JobPhase::kPending;
+}
+
+}  // namespace
+
+void Session::CloseJobs() {
+  for (JobId id : cluster.jobs_by_name) {
+    Job& job = cluster.jobs[id];
+    job.phase = PhaseAfter(job);
+  }
+}
+
+void Session::SetCondition(JobId job, JobCondition condition) {
+  condition.from_this_session = true;
+  auto& conditions = cluster.jobs[job].conditions;
+  for (JobCondition& c : conditions) {
+    if (c.type == condition.type) {
+      c = std::move(condition);
+      return;
+    }
+  }
+  conditions.push_back(std::move(condition));
+}
+
+void Session::NoteEnqueueRefusal(JobId job, std::string reason) {
+  enqueue_refusals_.insert_or_assign(job, std::move(reason));
+}
+
+const std::string* Session::EnqueueRefusal(JobId job) const {
+  auto it = enqueue_refusals_.find(job);
+  return it == enqueue_refusals_.end() ? nullptr : &it->second;
+}
+
+std::string Session::WaitingReason(JobId id) const {
+  const Job& job = cluster.jobs[id];
+  std::vector<std::string> parts;
+  for (size_t s = 0; s < kTaskStatusCount; ++s)
+    if (job.count[s] != 0)
+      parts.push_back(fmt::format("{} {}", job.count[s], ToString(static_cast<TaskStatus>(s))));
+  parts.push_back(fmt::format("{} minAvailable", job.min_available));
+  std::sort(parts.begin(), parts.end());
+  std::string text =
+      fmt::format("pod group is {}, {}", job.IsReady() ? "ready" : "not ready", fmt::join(parts, ", "));
+  if (const std::string* refusal = EnqueueRefusal(id)) return text + "; " + *refusal;
+  for (TaskId task : job.tasks) {
+    if (const FitError* error = fit_errors.Find(task)) {
+      text += fmt::format("; {}: {}", cluster.Text(cluster.tasks[task].name),
+                          FitErrors::Text(*error, reasons));
+      break;
+    }
+  }
+  return text;
+}
+
+}  // namespace krafla

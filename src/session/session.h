@@ -1,0 +1,229 @@
+// One scheduling cycle on a cluster: the plugins' hooks sorted by tier, the rules that combine their answers, the
+// primitive changes every statement is made of, and what came out.
+//
+// Owned by whoever runs the cycle; one thread. Plugins and actions see the world through it alone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/undo_log.h"
+#include "config/scheduler_config.h"
+#include "model/cluster.h"
+#include "model/zone_window.h"
+#include "session/fit_errors.h"
+#include "session/hooks.h"
+#include "session/kube_view.h"
+#include "session/log.h"
+#include "session/plan.h"
+#include "session/plugin.h"
+#include "session/queue_report.h"
+#include "session/tiered.h"
+#include "session/trace.h"
+
+namespace krafla {
+
+class NodeSearch;
+
+// What outlives a cycle. A restarted scheduler begins with an empty one.
+struct CycleMemory {
+  struct ZoneEviction {
+    std::string zone;  // empty: the one clock for all zones (Volcano)
+    Timestamp at;
+  };
+  std::vector<ZoneEviction> last_evictions;
+
+  const Timestamp* LastEviction(std::string_view zone) const;
+  void SetLastEviction(std::string_view zone, Timestamp at);
+};
+
+struct SessionOptions {
+  Timestamp now;
+  TimeZone zone;               // for windows when the configuration names none
+  CycleMemory* memory = nullptr;  // null: nothing is remembered
+  // Makes a plugin by its name, null when there is none. Empty: those that are built in.
+  std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
+};
+
+// The victims a vote left, and who agreed in the tier that decided.
+struct Victims {
+  std::vector<TaskId> tasks;
+  uint64_t permitted_by = 0;
+};
+
+class Session {
+ public:
+  Session(Cluster& cluster, const SchedulerConfig& config, const SessionOptions& options, Log& log);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // ExecuteActions, then Close.
+  void RunActions();
+  // Runs the configured actions in order.
+  void ExecuteActions();
+  // Lets the plugins close and sets the job phases.
+  void Close();
+
+  Cluster& cluster;
+  const SchedulerConfig& config;
+  const Compatibility& compat;
+  const Timestamp now;
+  const TimeZone zone;
+  CycleMemory& memory;
+  Log& log;
+  UndoLog undo;
+  Trace trace;
+  Plan plan;
+  ReasonTable reasons;
+  FitErrors fit_errors;
+  KubeView kube;
+  Table<QueueId, QueueReport> queue_reports;
+
+  // How long each step took, for --stats; filled as the steps end.
+  struct StepTime {
+    std::string name;
+    double cpu_ms = 0;
+    double wall_ms = 0;
+  };
+  std::vector<StepTime> step_times;
+
+  const std::vector<std::string>& plugin_names() const { return plugin_names_; }
+  Plugin* FindPlugin(std::string_view name);
+  NodeSearch& node_search() { return *node_search_; }
+  std::string_view current_action() const { return current_action_; }
+
+  // ---- orders: first plugin with an opinion, in tier order; then creation time, then UID
+  int CompareJobs(JobId l, JobId r) const;  // plugins only
+  bool JobLess(JobId l, JobId r) const;
+  bool QueueLess(QueueId l, QueueId r) const;
+  bool VictimQueueLess(QueueId l, QueueId r, QueueId preemptor) const;
+  bool TaskLess(TaskId l, TaskId r) const;
+  int CompareSubJobs(JobId l, JobId r) const;
+
+  // ---- all must say yes
+  std::optional<InvalidJob> JobInvalid(JobId job) const;
+  bool JobReady(JobId job) const;
+  bool Allocatable(QueueId queue, TaskId task) const;
+  bool Preemptive(QueueId queue, TaskId task) const;
+  bool SimulateAllocatable(QueueId queue, TaskId task) const;
+  Refusal SimulatePredicate(TaskId task, NodeId node) const;
+  // ---- any yes
+  bool Overused(QueueId queue) const;
+  // ---- vote per tier
+  bool JobPipelined(JobId job) const;
+  bool JobEnqueueable(JobId job) const;
+  bool JobStarving(JobId job) const;
+  // ---- all run
+  void JobEnqueued(JobId job) const;
+  void SimulateRemove(TaskId to_schedule, TaskId removed) const;
+  void SimulateAdd(TaskId to_schedule, TaskId added) const;
+  // ---- victims per tier
+  Victims Preemptable(TaskId preemptor, std::span<const TaskId> candidates);
+  Victims Reclaimable(TaskId reclaimer, std::span<const TaskId> candidates);
+  Victims UnifiedEvictable(const EvictionContext& context, std::span<const TaskId> candidates);
+  // Tasks to evict for nobody: nominated, then filtered by the guards.
+  Victims VictimTasks();
+  // ---- first that names one
+  NodeId BestNode(TaskId task, std::span<const NodeId> nodes, std::span<const double> scores) const;
+
+  const Tiered<PredicateHook>& predicates() const { return predicates_; }
+  const Tiered<ScoreHook>& scores() const { return scores_; }
+
+  // Who loses its place first: within a job the least important task, then by reversed job order, across queues
+  // by VictimQueueLess. For use as the order of a GoHeap.
+  bool VictimLess(TaskId l, TaskId r, TaskId preemptor) const;
+
+  // ---- primitive changes: logged, events sent. Statements are made of these; nobody else calls them.
+  void Place(TaskId task, NodeId node, TaskStatus status);  // Pending -> Allocated or Pipelined
+  void Unplace(TaskId task);                                // back to Pending
+  void MarkReleasing(TaskId task);                          // Bound, Running -> Releasing
+  void UnmarkReleasing(TaskId task, TaskStatus before);     // and back
+  void SetStatus(TaskId task, TaskStatus status);           // counts and sums of its job only
+  // A point to come back to.
+  struct Mark {
+    UndoLog::Mark log;
+    size_t changes;
+  };
+  Mark MarkNow() const { return {undo.Now(), node_changes_.size()}; }
+  void Rollback(Mark mark);
+
+  // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been computed
+  // from a node stays good until the node appears here again.
+  const std::vector<NodeId>& node_changes() const { return node_changes_; }
+
+  // ---- job conditions, by type
+  void SetCondition(JobId job, JobCondition condition);
+  // Why a plugin did not let the job in; kept for whoever asks why it is pending.
+  void NoteEnqueueRefusal(JobId job, std::string reason);
+  const std::string* EnqueueRefusal(JobId job) const;
+  // How a waiting job stands: counts by state, then why its first task found no node.
+  std::string WaitingReason(JobId job) const;
+
+  // Re-derives all sums and counts from the tasks and compares: aborts with the difference. Debug and test builds
+  // do so after each action.
+  void VerifyInvariants() const;
+
+ private:
+  struct OpenPlugin {
+    std::unique_ptr<Plugin> plugin;
+    PluginHooks hooks;
+  };
+
+  void OpenPlugins(const SessionOptions& options);
+  template <class Fn>
+  void Collect(Tiered<Fn>& tiered, Fn PluginHooks::* member, std::optional<Switch> needs);
+  Victims VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
+                        std::span<const TaskId> candidates);
+  void SendAllocate(TaskId task);
+  void SendDeallocate(TaskId task);
+  void CloseJobs();
+
+  std::vector<std::string> plugin_names_;
+  std::vector<OpenPlugin> plugins_;  // by plugin index
+  std::string_view current_action_;
+  std::unique_ptr<NodeSearch> node_search_;
+  std::vector<NodeId> node_changes_;
+  CycleMemory own_memory_;
+  std::unordered_map<JobId, std::string> enqueue_refusals_;
+
+  Tiered<std::function<int(JobId, JobId)>> job_order_;
+  Tiered<std::function<int(QueueId, QueueId)>> queue_order_;
+  Tiered<std::function<int(QueueId, QueueId, QueueId)>> victim_queue_order_;
+  Tiered<std::function<int(TaskId, TaskId)>> task_order_;
+  Tiered<std::function<int(JobId, JobId)>> sub_job_order_;
+  Tiered<std::function<std::optional<InvalidJob>(JobId)>> job_valid_;
+  Tiered<std::function<bool(JobId)>> job_ready_;
+  Tiered<std::function<Vote(JobId)>> job_pipelined_;
+  Tiered<std::function<bool(JobId)>> job_starving_;
+  Tiered<std::function<Vote(JobId)>> job_enqueueable_;
+  Tiered<std::function<void(JobId)>> job_enqueued_;
+  Tiered<PredicateHook> predicates_;
+  Tiered<ScoreHook> scores_;
+  Tiered<std::function<NodeId(TaskId, std::span<const NodeId>, std::span<const double>)>> best_node_;
+  Tiered<VictimsFn> preemptable_;
+  Tiered<VictimsFn> reclaimable_;
+  Tiered<std::function<Vote(const EvictionContext&, std::span<const TaskId>, std::vector<TaskId>&)>>
+      unified_evictable_;
+  Tiered<std::function<void(std::vector<TaskId>&)>> victim_tasks_;
+  Tiered<std::function<void(std::vector<TaskId>&)>> spare_victims_;
+  Tiered<std::function<bool(QueueId)>> overused_;
+  Tiered<std::function<bool(QueueId, TaskId)>> preemptive_;
+  Tiered<std::function<bool(QueueId, TaskId)>> allocatable_;
+  Tiered<std::function<void(TaskId, TaskId)>> simulate_remove_;
+  Tiered<std::function<void(TaskId, TaskId)>> simulate_add_;
+  Tiered<std::function<bool(QueueId, TaskId)>> simulate_allocatable_;
+  Tiered<std::function<Refusal(TaskId, NodeId)>> simulate_predicate_;
+  std::vector<uint8_t> guards_;                             // plugin indices
+  std::vector<const std::function<void(TaskId)>*> on_allocate_;
+  std::vector<const std::function<void(TaskId)>*> on_deallocate_;
+  std::vector<const std::function<void()>*> on_rollback_;
+};
+
+}  // namespace krafla

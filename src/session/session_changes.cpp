@@ -1,0 +1,154 @@
+// The primitive changes of a session. Each one moves a task between states, keeps the sums of its job and node
+// right, tells the plugins, and can be taken back by the undo log.
+#include <algorithm>
+
+#include "base/check.h"
+#include "session/session.h"
+
+namespace krafla {
+
+void Session::SendAllocate(TaskId task) {
+  for (const auto* handler : on_allocate_) (*handler)(task);
+}
+
+void Session::SendDeallocate(TaskId task) {
+  for (const auto* handler : on_deallocate_) (*handler)(task);
+}
+
+void Session::SetStatus(TaskId id, TaskStatus status) {
+  Task& task = cluster.tasks[id];
+  const TaskStatus before = task.status;
+  if (before == status) return;
+  undo.Save(task.status);
+  task.status = status;
+  if (!task.job.valid()) return;
+  Job& job = cluster.jobs[task.job];
+  JobRole& role = job.roles[task.role_index];
+  const size_t from = static_cast<size_t>(before);
+  const size_t to = static_cast<size_t>(status);
+  undo.Save(job.count[from]);
+  undo.Save(job.count[to]);
+  undo.Save(role.count[from]);
+  undo.Save(role.count[to]);
+  --job.count[from];
+  ++job.count[to];
+  --role.count[from];
+  ++role.count[to];
+  if (task.best_effort && (before == TaskStatus::kPending || status == TaskStatus::kPending)) {
+    undo.Save(job.pending_best_effort);
+    undo.Save(role.pending_best_effort);
+    const int32_t step = status == TaskStatus::kPending ? 1 : -1;
+    job.pending_best_effort += step;
+    role.pending_best_effort += step;
+  }
+  if (before == TaskStatus::kReleasing || status == TaskStatus::kReleasing) {
+    if (task.node.valid() || task.node_name != kEmptyStr) {
+      undo.Save(job.releasing_on_node);
+      job.releasing_on_node += status == TaskStatus::kReleasing ? 1 : -1;
+    }
+  }
+  const bool held = IsAllocatedStatus(before);
+  const bool holds = IsAllocatedStatus(status);
+  if (held != holds) {
+    undo.Save(job.allocated);
+    if (holds) {
+      job.allocated.Add(cluster.Request(id));
+    } else {
+      job.allocated.Sub(cluster.Request(id));
+    }
+  }
+}
+
+void Session::Place(TaskId id, NodeId node, TaskStatus status) {
+  KRAFLA_CHECK(status == TaskStatus::kAllocated || status == TaskStatus::kPipelined);
+  kube.EnsureBuilt();
+  Task& task = cluster.tasks[id];
+  KRAFLA_CHECK(task.status == TaskStatus::kPending, cluster.TaskKey(id));
+  SetStatus(id, status);
+  undo.Save(task.node);
+  task.node = node;
+  auto& list = cluster.nodes[node].tasks;
+  auto at = std::lower_bound(list.begin(), list.end(), id,
+                             [&](TaskId a, TaskId b) { return cluster.TaskNameLess(a, b); });
+  const size_t index = static_cast<size_t>(at - list.begin());
+  list.insert(at, id);
+  undo.Inserted(list, index);
+  const Resource& request = cluster.Request(id);
+  if (status == TaskStatus::kPipelined) {
+    undo.Save(cluster.pipelined[node]);
+    cluster.pipelined[node].Add(request);
+  } else {
+    undo.Save(cluster.idle[node]);
+    undo.Save(cluster.used[node]);
+    cluster.idle[node].Sub(request);
+    cluster.used[node].Add(request);
+  }
+  node_changes_.push_back(node);
+  SendAllocate(id);
+}
+
+void Session::Unplace(TaskId id) {
+  Task& task = cluster.tasks[id];
+  const TaskStatus before = task.status;
+  const NodeId node = task.node;
+  KRAFLA_CHECK(before == TaskStatus::kAllocated || before == TaskStatus::kPipelined,
+               cluster.TaskKey(id));
+  SetStatus(id, TaskStatus::kPending);
+  auto& list = cluster.nodes[node].tasks;
+  auto at = std::find(list.begin(), list.end(), id);
+  KRAFLA_CHECK(at != list.end(), cluster.TaskKey(id));
+  undo.Erasing(list, static_cast<size_t>(at - list.begin()));
+  list.erase(at);
+  const Resource& request = cluster.Request(id);
+  if (before == TaskStatus::kPipelined) {
+    undo.Save(cluster.pipelined[node]);
+    cluster.pipelined[node].Sub(request);
+  } else {
+    undo.Save(cluster.idle[node]);
+    undo.Save(cluster.used[node]);
+    cluster.idle[node].Add(request);
+    cluster.used[node].Sub(request);
+  }
+  node_changes_.push_back(node);
+  SendDeallocate(id);
+  undo.Save(task.node);
+  task.node = NodeId{};
+}
+
+void Session::MarkReleasing(TaskId id) {
+  kube.EnsureBuilt();
+  const NodeId node = cluster.tasks[id].node;
+  SetStatus(id, TaskStatus::kReleasing);
+  if (node.valid()) {
+    undo.Save(cluster.releasing[node]);
+    cluster.releasing[node].Add(cluster.Request(id));
+    node_changes_.push_back(node);
+  }
+  SendDeallocate(id);
+}
+
+void Session::UnmarkReleasing(TaskId id, TaskStatus before) {
+  const NodeId node = cluster.tasks[id].node;
+  SetStatus(id, before);
+  if (node.valid()) {
+    undo.Save(cluster.releasing[node]);
+    cluster.releasing[node].Sub(cluster.Request(id));
+    node_changes_.push_back(node);
+  }
+  SendAllocate(id);
+}
+
+void Session::Rollback(Mark mark) {
+  if (undo.Now() == mark.log) return;
+  undo.RollbackTo(mark.log);
+  // The nodes touched since have changed once more, back.
+  const size_t end = node_changes_.size();
+  for (size_t i = mark.changes; i < end; ++i) {
+    const NodeId node = node_changes_[i];
+    node_changes_.push_back(node);
+  }
+  kube.NoteRollback();
+  for (const auto* handler : on_rollback_) (*handler)();
+}
+
+}  // namespace krafla

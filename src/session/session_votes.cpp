@@ -1,0 +1,273 @@
+// How the tiers combine the plugins' answers: one function per extension point, one rule per kind of point.
+#include <algorithm>
+
+#include "session/session.h"
+
+namespace krafla {
+
+namespace {
+
+// Orders: the first plugin, in tier order, that has an opinion.
+template <class Fn, class... Args>
+int FirstOpinion(const Tiered<Fn>& tiered, Args... args) {
+  for (const auto& tier : tiered)
+    for (const auto& entry : tier)
+      if (const int order = (*entry.call)(args...); order != 0) return order;
+  return 0;
+}
+
+template <class Fn, class... Args>
+bool AllSayYes(const Tiered<Fn>& tiered, Args... args) {
+  for (const auto& tier : tiered)
+    for (const auto& entry : tier)
+      if (!(*entry.call)(args...)) return false;
+  return true;
+}
+
+// A Reject anywhere up to the deciding tier is a no; the first tier with a Permit decides; nobody: yes.
+template <class Fn>
+bool VotePerTier(const Tiered<Fn>& tiered, JobId job) {
+  for (const auto& tier : tiered) {
+    bool permitted = false;
+    for (const auto& entry : tier) {
+      const Vote vote = (*entry.call)(job);
+      if (vote == Vote::kReject) return false;
+      permitted |= vote == Vote::kPermit;
+    }
+    if (permitted) return true;
+  }
+  return true;
+}
+
+// The members of `list` that are in `other` too, in the order of `list`.
+void Intersect(std::vector<TaskId>& list, std::vector<TaskId> other) {
+  std::sort(other.begin(), other.end());
+  std::erase_if(list, [&](TaskId t) { return !std::binary_search(other.begin(), other.end(), t); });
+}
+
+}  // namespace
+
+int Session::CompareJobs(JobId l, JobId r) const { return FirstOpinion(job_order_, l, r); }
+
+bool Session::JobLess(JobId l, JobId r) const {
+  if (const int order = CompareJobs(l, r); order != 0) return order < 0;
+  const Job& left = cluster.jobs[l];
+  const Job& right = cluster.jobs[r];
+  if (left.created != right.created) return left.created < right.created;
+  return cluster.JobKey(l) < cluster.JobKey(r);
+}
+
+bool Session::QueueLess(QueueId l, QueueId r) const {
+  if (const int order = FirstOpinion(queue_order_, l, r); order != 0) return order < 0;
+  const Queue& left = cluster.queues[l];
+  const Queue& right = cluster.queues[r];
+  if (left.created != right.created) return left.created < right.created;
+  return cluster.Text(left.name) < cluster.Text(right.name);
+}
+
+bool Session::VictimQueueLess(QueueId l, QueueId r, QueueId preemptor) const {
+  if (const int order = FirstOpinion(victim_queue_order_, l, r, preemptor); order != 0)
+    return order < 0;
+  return !QueueLess(l, r);
+}
+
+bool Session::TaskLess(TaskId l, TaskId r) const {
+  if (const int order = FirstOpinion(task_order_, l, r); order != 0) return order < 0;
+  const Task& left = cluster.tasks[l];
+  const Task& right = cluster.tasks[r];
+  if (left.name_index >= 0 && right.name_index >= 0 && left.name_index != right.name_index)
+    return left.name_index < right.name_index;
+  if (left.created != right.created) return left.created < right.created;
+  return cluster.Text(left.uid) < cluster.Text(right.uid);
+}
+
+int Session::CompareSubJobs(JobId l, JobId r) const { return FirstOpinion(sub_job_order_, l, r); }
+
+std::optional<InvalidJob> Session::JobInvalid(JobId job) const {
+  for (const auto& tier : job_valid_)
+    for (const auto& entry : tier)
+      if (std::optional<InvalidJob> invalid = (*entry.call)(job)) return invalid;
+  return std::nullopt;
+}
+
+bool Session::JobReady(JobId job) const { return AllSayYes(job_ready_, job); }
+
+bool Session::Allocatable(QueueId queue, TaskId task) const {
+  return AllSayYes(allocatable_, queue, task);
+}
+
+bool Session::Preemptive(QueueId queue, TaskId task) const {
+  return AllSayYes(preemptive_, queue, task);
+}
+
+bool Session::SimulateAllocatable(QueueId queue, TaskId task) const {
+  return AllSayYes(simulate_allocatable_, queue, task);
+}
+
+Refusal Session::SimulatePredicate(TaskId task, NodeId node) const {
+  for (const auto& tier : simulate_predicate_)
+    for (const auto& entry : tier)
+      if (const Refusal refusal = (*entry.call)(task, node); refusal.refused()) return refusal;
+  return {};
+}
+
+bool Session::Overused(QueueId queue) const {
+  for (const auto& tier : overused_)
+    for (const auto& entry : tier)
+      if ((*entry.call)(queue)) return true;
+  return false;
+}
+
+bool Session::JobPipelined(JobId job) const { return VotePerTier(job_pipelined_, job); }
+
+bool Session::JobEnqueueable(JobId job) const { return VotePerTier(job_enqueueable_, job); }
+
+bool Session::JobStarving(JobId job) const {
+  for (const auto& tier : job_starving_) {
+    if (tier.empty()) continue;
+    for (const auto& entry : tier)
+      if (!(*entry.call)(job)) return false;
+    return true;
+  }
+  return false;
+}
+
+void Session::JobEnqueued(JobId job) const {
+  for (const auto& tier : job_enqueued_)
+    for (const auto& entry : tier) (*entry.call)(job);
+}
+
+void Session::SimulateRemove(TaskId to_schedule, TaskId removed) const {
+  for (const auto& tier : simulate_remove_)
+    for (const auto& entry : tier) (*entry.call)(to_schedule, removed);
+}
+
+void Session::SimulateAdd(TaskId to_schedule, TaskId added) const {
+  for (const auto& tier : simulate_add_)
+    for (const auto& entry : tier) (*entry.call)(to_schedule, added);
+}
+
+Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
+                               std::span<const TaskId> candidates) {
+  // Guards first: what one of them spares is out in every tier. Their answers inside the tiers then count as
+  // everybody's.
+  std::vector<TaskId> allowed;
+  const bool guarded = compat.guards && !guards_.empty();
+  if (guarded) {
+    allowed.assign(candidates.begin(), candidates.end());
+    for (const auto& tier : hooks) {
+      for (const auto& entry : tier) {
+        if (std::find(guards_.begin(), guards_.end(), entry.plugin) == guards_.end()) continue;
+        std::vector<TaskId> spared_by_nobody;
+        if ((*entry.call)(for_task, candidates, spared_by_nobody) != Vote::kAbstain)
+          Intersect(allowed, std::move(spared_by_nobody));
+      }
+    }
+  }
+
+  for (size_t t = 0; t < hooks.size(); ++t) {
+    std::optional<std::vector<TaskId>> victims;
+    uint64_t permitted_by = 0;
+    for (const auto& entry : hooks[t]) {
+      std::vector<TaskId> answer;
+      if ((*entry.call)(for_task, candidates, answer) == Vote::kAbstain) continue;
+      trace.Add({TraceKind::kVotes, entry.plugin, static_cast<uint16_t>(t),
+                 static_cast<uint32_t>(candidates.size()), static_cast<uint32_t>(answer.size())});
+      permitted_by |= uint64_t{1} << entry.plugin;
+      if (answer.empty()) {
+        victims.reset();
+        break;
+      }
+      if (!victims) {
+        victims = std::move(answer);
+        continue;
+      }
+      Intersect(*victims, std::move(answer));
+      if (victims->empty()) {
+        // Volcano forgets an empty intersection and lets the tier's next plugin start afresh.
+        victims.reset();
+        if (compat.empty_intersection) break;
+        permitted_by = 0;
+      }
+    }
+    if (victims) {
+      if (guarded) Intersect(*victims, allowed);
+      if (victims->empty()) continue;
+      return {std::move(*victims), permitted_by};
+    }
+  }
+  return {};
+}
+
+Victims Session::Preemptable(TaskId preemptor, std::span<const TaskId> candidates) {
+  return VoteOnVictims(preemptable_, preemptor, candidates);
+}
+
+Victims Session::Reclaimable(TaskId reclaimer, std::span<const TaskId> candidates) {
+  return VoteOnVictims(reclaimable_, reclaimer, candidates);
+}
+
+Victims Session::UnifiedEvictable(const EvictionContext& context,
+                                  std::span<const TaskId> candidates) {
+  // The same rule; the question is another one.
+  Tiered<VictimsFn> hooks(unified_evictable_.size());
+  std::vector<VictimsFn> calls;
+  size_t count = 0;
+  for (const auto& tier : unified_evictable_) count += tier.size();
+  calls.reserve(count);
+  for (size_t t = 0; t < unified_evictable_.size(); ++t) {
+    for (const auto& entry : unified_evictable_[t]) {
+      calls.push_back([&context, &entry](TaskId, std::span<const TaskId> all,
+                                         std::vector<TaskId>& victims) {
+        return (*entry.call)(context, all, victims);
+      });
+      hooks[t].push_back({entry.plugin, &calls.back()});
+    }
+  }
+  return VoteOnVictims(hooks, TaskId{}, candidates);
+}
+
+Victims Session::VictimTasks() {
+  Victims victims;
+  for (const auto& tier : victim_tasks_) {
+    for (const auto& entry : tier) {
+      std::vector<TaskId> nominated;
+      (*entry.call)(nominated);
+      if (nominated.empty()) continue;
+      victims.permitted_by |= uint64_t{1} << entry.plugin;
+      for (TaskId task : nominated)
+        if (std::find(victims.tasks.begin(), victims.tasks.end(), task) == victims.tasks.end())
+          victims.tasks.push_back(task);
+    }
+    if (!victims.tasks.empty()) break;
+  }
+  if (!compat.drain_guards) return victims;
+  for (const auto& tier : spare_victims_)
+    for (const auto& entry : tier) (*entry.call)(victims.tasks);
+  return victims;
+}
+
+NodeId Session::BestNode(TaskId task, std::span<const NodeId> nodes,
+                         std::span<const double> scores) const {
+  for (const auto& tier : best_node_)
+    for (const auto& entry : tier)
+      if (const NodeId node = (*entry.call)(task, nodes, scores); node.valid()) return node;
+  return {};
+}
+
+bool Session::VictimLess(TaskId l, TaskId r, TaskId preemptor) const {
+  const JobId left = cluster.tasks[l].job;
+  const JobId right = cluster.tasks[r].job;
+  if (left == right) return !TaskLess(l, r);
+  // A pod whose PodGroup is gone goes first.
+  if (!left.valid() || !right.valid()) return !left.valid();
+  const JobId preemptor_job = cluster.tasks[preemptor].job;
+  const QueueId left_queue = cluster.jobs[left].queue;
+  const QueueId right_queue = cluster.jobs[right].queue;
+  if (preemptor_job.valid() && left_queue != right_queue)
+    return VictimQueueLess(left_queue, right_queue, cluster.jobs[preemptor_job].queue);
+  if (const int order = CompareJobs(left, right); order != 0) return order > 0;
+  return !TaskLess(l, r);
+}
+
+}  // namespace krafla

@@ -1,0 +1,138 @@
+#include "session/statement.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "session/node_search.h"
+
+namespace krafla {
+
+Statement::Statement(Session& session) : session_(session), begin_(session.MarkNow()) {}
+
+Statement::~Statement() {
+  if (!done_) Discard();
+}
+
+void Statement::Allocate(TaskId task, NodeId node) {
+  session_.trace.Add({TraceKind::kAllocate, 0, 0, task.value, node.value});
+  session_.Place(task, node, TaskStatus::kAllocated);
+  operations_.push_back({.kind = Kind::kAllocate, .task = task, .node = node, .for_task = {}});
+}
+
+void Statement::Pipeline(TaskId task, NodeId node, bool eviction_occurred) {
+  session_.trace.Add({TraceKind::kPipeline, 0, 0, task.value, node.value});
+  session_.Place(task, node, TaskStatus::kPipelined);
+  bool& occurred = session_.cluster.tasks[task].eviction_occurred;
+  session_.undo.Save(occurred);
+  occurred = eviction_occurred;
+  operations_.push_back({.kind = Kind::kPipeline, .task = task, .node = node, .for_task = {}});
+}
+
+void Statement::Evict(TaskId task, TaskId for_task, EvictionReason reason, uint64_t permitted_by) {
+  const Task& t = session_.cluster.tasks[task];
+  session_.trace.Add({TraceKind::kEvict, 0, static_cast<uint16_t>(reason), task.value, for_task.value});
+  operations_.push_back({.kind = Kind::kEvict,
+                         .task = task,
+                         .node = t.node,
+                         .for_task = for_task,
+                         .reason = reason,
+                         .permitted_by = permitted_by,
+                         .before = t.status});
+  session_.MarkReleasing(task);
+}
+
+void Statement::RollbackTo(Savepoint savepoint) {
+  session_.Rollback(savepoint.mark);
+  operations_.resize(savepoint.operations);
+}
+
+void Statement::Merge(Statement&& inner) {
+  KRAFLA_CHECK(!inner.done_ && inner.begin_.log >= begin_.log, "statements nest");
+  operations_.insert(operations_.end(), inner.operations_.begin(), inner.operations_.end());
+  inner.operations_.clear();
+  inner.done_ = true;
+}
+
+void Statement::Discard() {
+  if (session_.log.V(3)) session_.log.Line("Discarding operations ...");
+  session_.Rollback(begin_);
+  operations_.clear();
+  done_ = true;
+}
+
+void Statement::Keep() {
+  operations_.clear();
+  done_ = true;
+}
+
+bool Statement::HasEvictions() const {
+  return std::any_of(operations_.begin(), operations_.end(),
+                     [](const Operation& o) { return o.kind == Kind::kEvict; });
+}
+
+void Statement::Commit() {
+  if (session_.compat.reprieve) SpareSuperfluousVictims();
+  if (session_.log.V(3)) session_.log.Line("Committing operations ...");
+  for (const Operation& o : operations_) {
+    switch (o.kind) {
+      case Kind::kEvict:
+        session_.plan.evictions.push_back({o.task, o.node, session_.current_action(), o.for_task,
+                                           o.reason, o.permitted_by});
+        break;
+      case Kind::kAllocate:
+        session_.SetStatus(o.task, TaskStatus::kBinding);
+        session_.plan.binds.push_back({o.task, o.node, session_.current_action()});
+        break;
+      case Kind::kPipeline:
+        break;
+    }
+  }
+  operations_.clear();
+  done_ = true;
+}
+
+// Whether every task this statement pipelined would still get its place, were it taken out and asked again. Only
+// nodes that `node` can influence through room need the full question; queues are asked for all.
+bool Statement::EveryoneStillFits(NodeId node) {
+  Cluster& cluster = session_.cluster;
+  NodeSearch& search = session_.node_search();
+  for (const Operation& o : operations_) {
+    if (o.kind != Kind::kPipeline) continue;
+    // Cheap and decisive in most cases: the node is short once the victim stays.
+    if (o.node == node && !cluster.Request(o.task).LessEqual(
+                              cluster.FutureIdle(node).Add(cluster.Request(o.task)), Missing::kZero))
+      return false;
+  }
+  for (const Operation& o : operations_) {
+    if (o.kind != Kind::kPipeline) continue;
+    const TaskId task = o.task;
+    const Session::Mark mark = session_.MarkNow();
+    session_.Unplace(task);
+    const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
+    const bool fits =
+        session_.Allocatable(queue, task) &&
+        cluster.Request(task).LessEqual(cluster.FutureIdle(o.node), Missing::kZero) &&
+        !search.Prepare(task).refused() && !search.Check(task, o.node).refused();
+    session_.Rollback(mark);
+    if (!fits) return false;
+  }
+  return true;
+}
+
+// Puts victims back, the last one evicted first, as long as everybody the statement pipelined keeps a place.
+void Statement::SpareSuperfluousVictims() {
+  for (size_t i = operations_.size(); i-- > 0;) {
+    const Operation o = operations_[i];
+    // Who is evicted for nobody is not evicted to make room.
+    if (o.kind != Kind::kEvict || !o.for_task.valid()) continue;
+    const Session::Mark mark = session_.MarkNow();
+    session_.UnmarkReleasing(o.task, o.before);
+    if (EveryoneStillFits(o.node)) {
+      operations_.erase(operations_.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      session_.Rollback(mark);
+    }
+  }
+}
+
+}  // namespace krafla

@@ -1,0 +1,80 @@
+// The decision trace: who said what, in codes of sixteen bytes. Always on, bounded; words are made of it only
+// when somebody asks (explain, events, -v).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.h"
+
+namespace krafla {
+
+enum class TraceKind : uint8_t {
+  kAction,       // a: index of the configured action
+  kJobSkipped,   // a: job, code: SkipCode
+  kTryTask,      // a: task that looks for room, b: node
+  kVotes,        // plugin answered: a: candidates, b: victims left; code: tier
+  kVeto,         // plugin spares a: task; code: VetoCode
+  kShort,        // a: task, b: node: not enough even with all victims
+  kEvict,        // a: victim, b: for task
+  kPipeline,     // a: task, b: node
+  kAllocate,     // a: task, b: node
+  kCommit,       // a: job
+  kDiscard,      // a: job
+};
+
+enum class SkipCode : uint16_t {
+  kPendingPhase,
+  kInvalid,
+  kNotStarving,
+  kNetworkTopology,
+  kNoTasks,
+  kQueueOverused,
+  kNotAllocatable,
+  kNeverPreempts,
+  kNoNode,
+  kNotPipelined,
+};
+
+enum class VetoCode : uint16_t {
+  kLowerPriorityOnly,  // the victim's priority is not lower
+  kGangAtMinimum,
+  kShareTooSmall,      // drf
+  kQueueDeserves,      // proportion: its queue has not more than it deserves
+  kCritical,           // conformance
+  kCooldown,
+  kBudget,             // tdm's or a PodDisruptionBudget
+  kOnRevocableNode,
+  kNotPreemptable,
+};
+
+struct TraceEvent {
+  TraceKind kind;
+  uint8_t plugin = 0;
+  uint16_t code = 0;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  uint32_t c = 0;
+};
+static_assert(sizeof(TraceEvent) == 16);
+
+class Trace {
+ public:
+  static constexpr size_t kLimit = 1 << 18;  // 4 MiB
+
+  void Add(TraceEvent event) {
+    if (events_.size() < kLimit) {
+      events_.push_back(event);
+    } else {
+      ++dropped_;
+    }
+  }
+  const std::vector<TraceEvent>& events() const { return events_; }
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  std::vector<TraceEvent> events_;
+  uint64_t dropped_ = 0;
+};
+
+}  // namespace krafla

@@ -1,0 +1,235 @@
+#include "session/zone_drainer.h"
+
+#include <algorithm>
+
+#include "session/drain_guard.h"
+#include "session/job_checks.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr std::string_view kSharedClock = "";
+
+bool Contains(const std::vector<TaskId>& sorted, TaskId task) {
+  return std::binary_search(sorted.begin(), sorted.end(), task);
+}
+
+// In the decision trace: what keeps a task on a closing node.
+VetoCode VetoFor(DrainHold hold) {
+  return hold == DrainHold::kMember || hold == DrainHold::kInFlight ? VetoCode::kGangAtMinimum
+                                                                    : VetoCode::kBudget;
+}
+
+}  // namespace
+
+ZoneDrainer::ZoneDrainer(Session& session, const std::vector<DrainZone>& zones,
+                         int64_t evict_period_ns, const AccessRules& access,
+                         JobDisruptions& disruptions, VictimNotes& notes)
+    : session_(session),
+      cluster_(session.cluster),
+      zones_(zones),
+      evict_period_ns_(evict_period_ns),
+      access_(access),
+      disruptions_(disruptions),
+      notes_(notes) {}
+
+void ZoneDrainer::Nominate(std::vector<TaskId>& nominated) {
+  StartClocks();
+  if (!session_.compat.evict_period_per_zone && !StartSharedClock()) return;
+  const std::vector<const DrainZone*> closing = ClosingZones();
+  if (session_.log.V(4)) session_.log.Line("TDM start to find victims");
+
+  taken_.clear();
+  std::vector<TaskId> found;
+  if (session_.compat.budget_accounting) {
+    NominateFrom(closing, found);
+  } else {
+    // D14: Volcano gives every zone the full budget of a job.
+    for (const DrainZone* const& zone : closing) NominateFrom({&zone, 1}, found);
+  }
+  nominated_.insert(found.begin(), found.end());
+  nominated.insert(nominated.end(), found.begin(), found.end());
+  if (session_.log.V(4)) session_.log.Line("TDM got {} victims", found.size());
+}
+
+// D9: Volcano has one clock for all zones, and asking starts it.
+bool ZoneDrainer::StartSharedClock() {
+  const Timestamp* last = session_.memory.LastEviction(kSharedClock);
+  if (!IsPeriodOver(last, session_.now, evict_period_ns_)) {
+    if (session_.log.V(4))
+      session_.log.Line("TDM next evict time at {}", FormatRfc3339(*last));
+    return false;
+  }
+  session_.memory.SetLastEviction(kSharedClock, session_.now);
+  return true;
+}
+
+// D9: ours has one per zone, started by an eviction that was really made.
+void ZoneDrainer::StartClocks() {
+  const std::vector<Eviction>& evictions = session_.plan.evictions;
+  for (; evictions_seen_ < evictions.size(); ++evictions_seen_) {
+    const Eviction& eviction = evictions[evictions_seen_];
+    if (!session_.compat.evict_period_per_zone || eviction.for_task.valid()) continue;
+    if (!nominated_.contains(eviction.task)) continue;
+    const std::string_view name = cluster_.Text(cluster_.nodes[eviction.node].zone);
+    const auto zone = std::find_if(zones_.begin(), zones_.end(),
+                                   [&](const DrainZone& z) { return z.name == name; });
+    // The rest of a gang may have been in an open zone or in none.
+    if (zone != zones_.end() && !zone->open)
+      session_.memory.SetLastEviction(zone->name, session_.now);
+  }
+}
+
+std::vector<const DrainZone*> ZoneDrainer::ClosingZones() const {
+  std::vector<const DrainZone*> closing;
+  for (const DrainZone& zone : zones_) {
+    if (zone.open) continue;
+    if (session_.compat.evict_period_per_zone &&
+        !IsPeriodOver(session_.memory.LastEviction(zone.name), session_.now, evict_period_ns_))
+      continue;
+    if (session_.log.V(4)) session_.log.Line("TDM revocable zone {} is closed", zone.name);
+    closing.push_back(&zone);
+  }
+  return closing;
+}
+
+void ZoneDrainer::NominateFrom(std::span<const DrainZone* const> zones,
+                               std::vector<TaskId>& nominated) {
+  std::vector<Group> groups = GroupByJob(FindOnNodes(zones));
+  Plan(groups);
+  for (const Group& group : groups) {
+    Report(group);
+    nominated.insert(nominated.end(), group.plan.go.begin(), group.plan.go.end());
+  }
+  taken_ = nominated;
+  std::sort(taken_.begin(), taken_.end());
+}
+
+bool ZoneDrainer::Offers(TaskId id) const {
+  const Task& task = cluster_.tasks[id];
+  return OffersItself(task, task.job.valid() ? &cluster_.jobs[task.job] : nullptr, access_);
+}
+
+std::vector<TaskId> ZoneDrainer::FindOnNodes(std::span<const DrainZone* const> zones) const {
+  std::vector<TaskId> found;
+  for (const DrainZone* zone : zones)
+    for (NodeId node : zone->nodes)
+      for (TaskId id : cluster_.nodes[node].tasks) {
+        const Task& task = cluster_.tasks[id];
+        if (task.status == TaskStatus::kRunning && task.job.valid() && Offers(id) &&
+            !Contains(taken_, id))
+          found.push_back(id);
+      }
+  return found;
+}
+
+std::vector<ZoneDrainer::Group> ZoneDrainer::GroupByJob(std::vector<TaskId> found) const {
+  std::vector<Group> groups;
+  if (found.empty()) return groups;
+  Table<JobId, uint32_t> rank(cluster_.jobs.size());
+  for (uint32_t i = 0; i < cluster_.jobs_by_name.size(); ++i) rank[cluster_.jobs_by_name[i]] = i;
+  std::stable_sort(found.begin(), found.end(), [&](TaskId l, TaskId r) {
+    return rank[cluster_.tasks[l].job] < rank[cluster_.tasks[r].job];
+  });
+  for (TaskId id : found) {
+    const Task& task = cluster_.tasks[id];
+    if (groups.empty() || groups.back().job != task.job) groups.push_back({.job = task.job});
+    groups.back().input.members.push_back(
+        {.task = id, .role = task.role_index, .closing = true, .running = true, .may_go = true});
+  }
+  std::sort(found.begin(), found.end());
+  for (Group& group : groups) {
+    group.input.allowance = disruptions_.AllowanceOf(group.job);
+    if (session_.compat.drain_gang) AddRestOfGang(found, group);
+    for (const DrainMember& member : group.input.members) group.offered.push_back(member.may_go);
+  }
+  return groups;
+}
+
+// What PlanDrain needs to know to keep gangs whole.
+void ZoneDrainer::AddRestOfGang(const std::vector<TaskId>& found, Group& group) const {
+  const Job& job = cluster_.jobs[group.job];
+  DrainJob& input = group.input;
+  input.ready = job.Ready();
+  input.min_available = job.min_available;
+  input.role_surplus = RoleSurplus(job);
+  input.in_flight = job.Count(TaskStatus::kAllocated) + job.Count(TaskStatus::kBinding) > 0;
+  for (TaskId id : job.tasks) {
+    const Task& task = cluster_.tasks[id];
+    if (!IsPreemptableStatus(task.status) || Contains(found, id)) continue;
+    if (Contains(taken_, id)) {  // by another zone of this call
+      --input.ready;
+      if (!input.role_surplus.empty()) --input.role_surplus[task.role_index];
+      continue;
+    }
+    input.members.push_back({.task = id,
+                             .role = task.role_index,
+                             .closing = false,
+                             .running = task.status == TaskStatus::kRunning,
+                             .may_go = Offers(id)});
+  }
+}
+
+// Guards may count (a PodDisruptionBudget over several jobs). Jobs of which nobody goes, though a
+// guard let some, must not use up what it allows the others: it is asked again without them.
+void ZoneDrainer::Plan(std::vector<Group>& groups) {
+  for (bool again = true; again;) {
+    const bool guards_hold_some = AskGuards(groups);
+    again = false;
+    for (Group& group : groups) {
+      if (group.settled) continue;
+      group.plan = PlanDrain(group.input, session_.compat.drain_gang);
+      const bool asked_in_vain =
+          group.plan.go.empty() &&
+          std::any_of(group.input.members.begin(), group.input.members.end(),
+                      [](const DrainMember& member) { return member.may_go; });
+      if (asked_in_vain && guards_hold_some) group.settled = again = true;
+    }
+  }
+}
+
+// Marks who may go; true when a guard holds somebody.
+bool ZoneDrainer::AskGuards(std::vector<Group>& groups) {
+  if (!session_.compat.drain_guards) return false;
+  const std::vector<DrainGuard*> guards = DrainGuardsOf(session_);
+  if (guards.empty()) return false;
+  std::vector<TaskId> asked;
+  for (const bool closing : {true, false})
+    for (const Group& group : groups)
+      for (size_t i = 0; i < group.offered.size(); ++i)
+        if (!group.settled && group.offered[i] && group.input.members[i].closing == closing)
+          asked.push_back(group.input.members[i].task);
+  std::vector<TaskId> left = asked;
+  for (DrainGuard* guard : guards) guard->Spare(left);
+  const bool hold_some = left.size() < asked.size();
+  std::sort(left.begin(), left.end());
+  for (Group& group : groups)
+    for (size_t i = 0; i < group.offered.size(); ++i)
+      if (DrainMember& member = group.input.members[i]; !group.settled)
+        member.may_go = group.offered[i] && Contains(left, member.task);
+  return hold_some;
+}
+
+void ZoneDrainer::Report(const Group& group) {
+  const DrainPlan& plan = group.plan;
+  const size_t candidates = static_cast<size_t>(
+      std::count_if(group.input.members.begin(), group.input.members.end(),
+                    [](const DrainMember& member) { return member.closing; }));
+  if (session_.log.V(3))
+    session_.log.Line(
+        "Job <{}> max evict:{}, potential victims number:{}, max victims number:{}",
+        cluster_.JobKey(group.job), group.input.allowance.count, candidates, plan.go.size());
+  if (plan.hold == DrainHold::kNothing) return;
+  if (session_.log.V(3))
+    session_.log.Line("Job <{}> is not taken off its closed zone as a whole: {}",
+                      cluster_.JobKey(group.job),
+                      DescribeHold(group.input, plan, disruptions_.DescribeBudgetOf(group.job),
+                                   plan.held_by.valid() ? cluster_.TaskKey(plan.held_by) : ""));
+  if (plan.hold == DrainHold::kLater || plan.hold == DrainHold::kPeriod) return;
+  for (const DrainMember& member : group.input.members)
+    if (member.closing && std::find(plan.go.begin(), plan.go.end(), member.task) == plan.go.end())
+      notes_.Spared(member.task, VetoFor(plan.hold));
+}
+
+}  // namespace krafla

@@ -1,0 +1,75 @@
+// Empties revocable zones that have closed: finds who is still there, asks the guards, plans job by
+// job (model/zone_drain.h), and keeps the clocks of the evict period. Owned by tdm, one per
+// session.
+//
+// Order (D12): zones by name, nodes by name, a node's tasks by namespace/name; among them jobs by
+// namespace/name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "model/revocable_access.h"
+#include "model/zone_drain.h"
+#include "session/job_disruptions.h"
+#include "session/session.h"
+#include "session/victim_notes.h"
+
+namespace krafla {
+
+// A configured zone at the instant of the session.
+struct DrainZone {
+  std::string name;
+  bool open = false;
+  std::vector<NodeId> nodes;  // by name
+};
+
+class ZoneDrainer {
+ public:
+  // `zones` by name. References must outlive the drainer.
+  ZoneDrainer(Session& session, const std::vector<DrainZone>& zones, int64_t evict_period_ns,
+              const AccessRules& access, JobDisruptions& disruptions, VictimNotes& notes);
+
+  // Adds who should go now.
+  void Nominate(std::vector<TaskId>& nominated);
+  // Starts the clocks of zones that have lost a nominated task since. Nominate does so itself; the
+  // last call of a session comes when it closes.
+  void StartClocks();
+
+ private:
+  // One job's part of a step.
+  struct Group {
+    JobId job;
+    DrainJob input;              // members: who is on a closing node, then the rest of the gang
+    std::vector<bool> offered;   // by member: may go as far as the pod itself is concerned
+    DrainPlan plan;
+    bool settled = false;        // nobody of it goes: not to be asked about again
+  };
+
+  std::vector<const DrainZone*> ClosingZones() const;
+  bool StartSharedClock();
+  void NominateFrom(std::span<const DrainZone* const> zones, std::vector<TaskId>& nominated);
+  std::vector<TaskId> FindOnNodes(std::span<const DrainZone* const> zones) const;
+  std::vector<Group> GroupByJob(std::vector<TaskId> found) const;
+  void AddRestOfGang(const std::vector<TaskId>& found, Group& group) const;
+  void Plan(std::vector<Group>& groups);
+  bool AskGuards(std::vector<Group>& groups);
+  void Report(const Group& group);
+  bool Offers(TaskId task) const;
+
+  Session& session_;
+  const Cluster& cluster_;
+  const std::vector<DrainZone>& zones_;
+  const int64_t evict_period_ns_;
+  const AccessRules access_;
+  JobDisruptions& disruptions_;
+  VictimNotes& notes_;
+
+  std::unordered_set<TaskId> nominated_;  // in this session
+  std::vector<TaskId> taken_;             // in this call, sorted
+  size_t evictions_seen_ = 0;             // of the session's plan
+};
+
+}  // namespace krafla

@@ -1,0 +1,23 @@
+// Compares a session whose actions have run, and which is not closed yet, with what a case records.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/volcano_json.h"
+#include "conformance/volcano_world.h"
+#include "session/session.h"
+
+namespace krafla::volcano_tables {
+
+// What is checked: `expect`. One sentence per difference; none: the case passes.
+std::vector<std::string> CompareWithExpect(const Json& recorded, const World& world,
+                                           const Session& session);
+
+// What that run of Volcano did in full: `observed`. Task states, amounts of nodes and jobs.
+std::vector<std::string> CompareWithObserved(const Json& recorded, const World& world);
+
+// {"milliCPU": 1000, "memory": 0, "pods": 1, …}: what is not named there is 0.
+bool SameAmounts(const Json& recorded, const Resource& resource, const ResourceKinds& kinds);
+
+}  // namespace krafla::volcano_tables
