@@ -63,11 +63,13 @@ class PreemptAction : public Action {
     Cluster& cluster = s.cluster;
     std::vector<JobHeap> preemptors(cluster.queues.size(), JobHeap(JobOrder{&s}));
     std::vector<std::vector<JobId>> starving(cluster.queues.size());
+    std::vector<bool> has_jobs(cluster.queues.size(), false);
     std::vector<std::pair<JobId, TaskHeap>> tasks;
     std::vector<size_t> tasks_of(cluster.jobs.size(), SIZE_MAX);
     for (JobId id : cluster.jobs_by_name) {
       const Job& job = cluster.jobs[id];
       if (!MayLookForVictims(s, id, "preemption")) continue;
+      has_jobs[job.queue.value] = true;
       if (!s.JobStarving(id)) {
         s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNotStarving), id.value});
         continue;
@@ -88,8 +90,13 @@ class PreemptAction : public Action {
     }
 
     QueueHeap queues(QueueOrder{&s});
-    for (QueueId queue : cluster.queues_by_name)
-      if (!starving[queue.value].empty()) queues.Push(queue);
+    for (QueueId queue : cluster.queues_by_name) {
+      if (!starving[queue.value].empty()) {
+        queues.Push(queue);
+      } else if (has_jobs[queue.value]) {
+        SayNoPreemptors(queue);
+      }
+    }
 
     while (!queues.empty()) {
       const QueueId queue = queues.Pop();
@@ -98,7 +105,7 @@ class PreemptAction : public Action {
         const JobId job = jobs.Pop();
         PreemptForJob(job, tasks[tasks_of[job.value]].second);
       }
-      if (s.log.V(3)) s.log.Line("No preemptors in Queue <{}>, break.", cluster.QueueName(queue));
+      SayNoPreemptors(queue);
       for (JobId job : starving[queue.value]) PreemptWithinJob(job);
     }
   }
@@ -173,6 +180,11 @@ class PreemptAction : public Action {
     };
   }
 
+  void SayNoPreemptors(QueueId queue) {
+    if (session_->log.V(3))
+      session_->log.Line("No preemptors in Queue <{}>, break.", session_->cluster.QueueName(queue));
+  }
+
   void SayFailed(TaskId task, std::string_view why) {
     if (session_->log.V(3))
       session_->log.Line("Failed to preempt Task for Preemptor <{}>, err: {}",
@@ -184,6 +196,7 @@ class PreemptAction : public Action {
     Session& s = *session_;
     const Task& task = s.cluster.tasks[id];
     if (task.preemption_policy == PreemptionPolicy::kNever) {
+      NoteSkipped(s, id, SkipCode::kNeverPreempts);
       SayFailed(id, "not eligible to preempt other tasks due to preemptionPolicy is Never");
       return false;
     }
@@ -218,11 +231,15 @@ class PreemptAction : public Action {
     if (!MayPreempt(task)) return false;
     NodeSearch& search = s.node_search();
     if (const Refusal refusal = search.Prepare(task); refusal.refused()) {
+      NoteSkipped(s, task, SkipCode::kNoNode, refusal.reason);
       SayFailed(task, s.reasons.Text(refusal.reason));
       return false;
     }
     const bool remembers = error_cache_ && s.cluster.tasks[task].role != kEmptyStr;
     search.FindForPreemption(task, remembers ? &memory_ : nullptr, positions_);
+    if (positions_.empty() && !s.cluster.nodes_by_name.empty())
+      NoteSkipped(s, task, SkipCode::kNoNode,
+                  search.Check(task, s.cluster.nodes_by_name.front()).reason);
     if (topology_aware_) return PreemptCheapest(statement, task, rule);
 
     search.Score(task, positions_, scores_);

@@ -37,13 +37,21 @@ class ReclaimAction : public Action {
         seen[job.queue.value] = true;
         queues.Push(job.queue);
       }
-      if (s.JobStarving(id)) starving[job.queue.value].Push(id);
+      if (s.JobStarving(id)) {
+        starving[job.queue.value].Push(id);
+      } else {
+        s.trace.Add(
+            {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNotStarving), id.value});
+      }
     }
 
     while (!queues.empty()) {
       const QueueId queue = queues.Pop();
       if (s.Overused(queue)) {
         if (s.log.V(3)) s.log.Line("Queue <{}> is overused, ignore it.", cluster.QueueName(queue));
+        for (JobHeap& jobs = starving[queue.value]; !jobs.empty();)
+          s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kQueueOverused),
+                       jobs.Pop().value});
         continue;
       }
       JobHeap& jobs = starving[queue.value];
@@ -69,17 +77,22 @@ class ReclaimAction : public Action {
       }
       const TaskId task = tasks.Pop();
       if (cluster.tasks[task].preemption_policy == PreemptionPolicy::kNever) {
+        NoteSkipped(s, task, SkipCode::kNeverPreempts);
         if (s.log.V(3))
           s.log.Line("Task {} cannot preempt (policy Never)", cluster.TaskKey(task));
         continue;
       }
       if (!s.Preemptive(queue, task)) {
+        NoteSkipped(s, task, SkipCode::kNotAllocatable);
         if (s.log.V(3))
           s.log.Line("Queue <{}> cannot reclaim for task <{}>, skip", cluster.QueueName(queue),
                      cluster.Text(cluster.tasks[task].name));
         continue;
       }
-      if (s.node_search().Prepare(task).refused()) continue;
+      if (const Refusal refusal = s.node_search().Prepare(task); refusal.refused()) {
+        NoteSkipped(s, task, SkipCode::kNoNode, refusal.reason);
+        continue;
+      }
       FindRoom(statement, task);
     }
     if (s.JobPipelined(id)) {
@@ -108,6 +121,9 @@ class ReclaimAction : public Action {
         .reason = [](TaskId) { return EvictionReason::kReclaim; },
     };
     s.node_search().FindForPreemption(task, nullptr, positions_);
+    if (positions_.empty() && !s.cluster.nodes_by_name.empty())
+      NoteSkipped(s, task, SkipCode::kNoNode,
+                  s.node_search().Check(task, s.cluster.nodes_by_name.front()).reason);
     for (uint32_t position : positions_)
       if (MakeRoomOnNode(s, statement, task, s.cluster.nodes_by_name[position], rule)) return;
   }

@@ -11,6 +11,11 @@ TaskHeap WaitingTasks(Session& s, JobId job) {
   return tasks;
 }
 
+void NoteSkipped(Session& s, TaskId task, SkipCode code, ReasonCode reason) {
+  s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(code),
+               s.cluster.tasks[task].job.value, task.value, static_cast<uint32_t>(reason)});
+}
+
 bool MayLookForVictims(Session& s, JobId id, std::string_view what) {
   const Job& job = s.cluster.jobs[id];
   if (job.IsPending()) {

@@ -27,6 +27,9 @@ using TaskHeap = GoHeap<TaskId, TaskOrder>;
 // The tasks of a job that wait and are not gated.
 TaskHeap WaitingTasks(Session& session, JobId job);
 
+// For the decision trace: this task of a job looks for no victims, or finds no node to look on.
+void NoteSkipped(Session& session, TaskId task, SkipCode code, ReasonCode reason = 0);
+
 // Whether a job may take part; says why not at the guide's log level. `what`: "preemption", "reclaim".
 bool MayLookForVictims(Session& session, JobId job, std::string_view what);
 

@@ -21,6 +21,11 @@ bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
 
 namespace {
 
+void NoteShort(Session& s, TaskId task, NodeId node, ShortCode code, size_t candidates) {
+  s.trace.Add({TraceKind::kShort, 0, static_cast<uint16_t>(code), task.value, node.value,
+               static_cast<uint32_t>(candidates)});
+}
+
 bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule& rule) {
   if (rule.checks_everything && !s.Allocatable(queue, task)) return false;
   if (!s.cluster.Request(task).LessEqual(s.cluster.FutureIdle(node), Missing::kZero)) return false;
@@ -39,19 +44,20 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
   static thread_local std::vector<TaskId> candidates;  // the inner loop allocates nothing
   CollectCandidates(s, node, rule, candidates);
   if (candidates.empty() && rule.needs_candidates) {
+    NoteShort(s, task, node, ShortCode::kCandidates, 0);
     if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb, cluster.NodeName(node));
     return false;
   }
   // Cannot be enough, whoever is let go: known before anybody is asked.
   if (!VictimsSuffice(s, task, node, candidates)) {
-    s.trace.Add({TraceKind::kShort, 0, 0, task.value, node.value});
+    NoteShort(s, task, node, ShortCode::kCandidates, candidates.size());
     if (s.log.V(3))
       s.log.Line("No validated victims on Node <{}>: not enough resources", cluster.NodeName(node));
     return false;
   }
   const Victims victims = candidates.empty() ? Victims{} : (s.*rule.vote)(task, candidates);
   if (!VictimsSuffice(s, task, node, victims.tasks)) {
-    s.trace.Add({TraceKind::kShort, 0, 1, task.value, node.value});
+    NoteShort(s, task, node, ShortCode::kVictims, candidates.size());
     if (s.log.V(3))
       s.log.Line("No validated victims on Node <{}>: not enough resources: requested <{}>",
                  cluster.NodeName(node), ToString(cluster.Request(task), cluster.kinds));
@@ -80,6 +86,10 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
                rule.verb == "preempt" ? "Preempted" : "Reclaimed", ToString(freed, cluster.kinds),
                cluster.TaskKey(task), ToString(cluster.Request(task), cluster.kinds));
   if (!fits) {
+    // Room alone there is, or the victims would not have sufficed.
+    const bool share = rule.checks_everything && !s.Allocatable(queue, task);
+    NoteShort(s, task, node, share ? ShortCode::kQueueShare : ShortCode::kPredicate,
+              candidates.size());
     statement.RollbackTo(before);
     return false;
   }

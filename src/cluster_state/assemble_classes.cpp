@@ -1,6 +1,8 @@
 // Tasks that no predicate and no scorer can tell apart share a class: the same spec and namespace, the same amounts
-// with their CSI volumes, and the same labels as far as any selector in the cluster looks at labels of pods.
+// with their CSI volumes, the same say about revocable zones, and the same labels as far as any selector in the cluster
+// looks at labels of pods.
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 #include "cluster_state/assemble.h"
@@ -51,18 +53,20 @@ class Classes {
     PodSpecId spec;
     LabelSetId labels;
     StrId ns;
+    StrId zones;  // what the pod says about revocable zones, as one text
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     size_t operator()(const Key& key) const {
       const uint64_t low = (uint64_t{key.spec.value} << 32) | key.ns.value;
-      return (low ^ (uint64_t{key.labels.value} << 16)) * 0x9e3779b97f4a7c15ULL;
+      const uint64_t high = (uint64_t{key.labels.value} << 16) ^ (uint64_t{key.zones.value} << 40);
+      return (low ^ high) * 0x9e3779b97f4a7c15ULL;
     }
   };
 
   ClassId ClassOf(const Task& task) {
     const PodSpec& spec = cluster_.specs[task.spec];
-    const Key key{task.spec, Projected(task.labels), task.ns};
+    const Key key{task.spec, Projected(task.labels), task.ns, ZonesAsText(task)};
     if (spec.claims.empty() && key == last_key_) return last_;
     TaskClass cls{.spec = key.spec, .labels = key.labels, .ns = key.ns, .request = spec.request};
     for (const StrId driver : csi_.DriversOf(task, spec)) {
@@ -82,6 +86,14 @@ class Classes {
       if (cluster_.classes[id].request.SameAs(cls.request)) return id;
     same_key.push_back(cluster_.classes.Add(std::move(cls)));
     return same_key.back();
+  }
+
+  StrId ZonesAsText(const Task& task) {
+    if (!task.zones.annotated && !task.annotation_preemptable) return kEmptyStr;
+    std::string text = task.annotation_preemptable ? "preemptable" : "";
+    if (task.zones.annotated) text += task.zones.all ? ";*" : ";";
+    for (const StrId zone : task.zones.names) text.append(cluster_.Text(zone)).append(",");
+    return cluster_.strings.Intern(text);
   }
 
   LabelSetId Projected(LabelSetId labels) {

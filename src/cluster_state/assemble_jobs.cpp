@@ -35,11 +35,11 @@ const PriorityClassFacts* FindDefaultClass(const ClusterDraft& draft) {
 
 void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics) {
   Cluster& cluster = draft.cluster;
-  std::vector<PodGroupFacts>& groups = draft.groups;
-  std::sort(groups.begin(), groups.end(), [&](const PodGroupFacts& a, const PodGroupFacts& b) {
-    return NamespacedLess(cluster.Text(a.job.ns), cluster.Text(a.job.name), cluster.Text(b.job.ns),
-                          cluster.Text(b.job.name));
-  });
+  const std::vector<uint32_t> order =
+      SortedOrder(draft.groups, [&](const PodGroupFacts& a, const PodGroupFacts& b) {
+        return NamespacedLess(cluster.Text(a.job.ns), cluster.Text(a.job.name),
+                              cluster.Text(b.job.ns), cluster.Text(b.job.name));
+      });
   std::unordered_map<StrId, int32_t> priorities;
   for (const PriorityClassFacts& entry : draft.priority_classes)
     priorities.emplace(entry.name, entry.value);
@@ -47,9 +47,12 @@ void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics) {
   const int32_t default_priority = default_class != nullptr ? default_class->value : 0;
   const StrId default_queue = cluster.strings.Intern(draft.options.default_queue);
 
+  cluster.jobs.Reserve(order.size());
+  cluster.jobs_by_name.reserve(order.size());
   std::map<std::string_view, Several> missing_queues;
   std::map<std::string_view, Several> missing_classes;
-  for (PodGroupFacts& group : groups) {
+  for (const uint32_t index : order) {
+    PodGroupFacts& group = draft.groups[index];
     Job& job = group.job;
     const auto name = [&] {
       return fmt::format("{}/{}", cluster.Text(job.ns), cluster.Text(job.name));

@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <unordered_map>
 
 #include "cluster_state/assemble.h"
 #include "cluster_state/csi_claims.h"
+#include "cluster_state/name_order.h"
 
 namespace krafla {
 
@@ -48,10 +48,15 @@ void SetAttachLimits(Cluster& cluster) {
 
 void AssembleNodes(ClusterDraft& draft) {
   Cluster& cluster = draft.cluster;
-  std::sort(draft.nodes.begin(), draft.nodes.end(), [&](const NodeFacts& a, const NodeFacts& b) {
-    return cluster.Text(a.node.name) < cluster.Text(b.node.name);
-  });
-  for (NodeFacts& facts : draft.nodes) {
+  const std::vector<uint32_t> order =
+      SortedOrder(draft.nodes, [&](const NodeFacts& a, const NodeFacts& b) {
+        return cluster.Text(a.node.name) < cluster.Text(b.node.name);
+      });
+  cluster.nodes.Reserve(order.size());
+  cluster.allocatable.Reserve(order.size());
+  cluster.nodes_by_name.reserve(order.size());
+  for (const uint32_t index : order) {
+    NodeFacts& facts = draft.nodes[index];
     cluster.nodes_by_name.push_back(cluster.nodes.Add(std::move(facts.node)));
     cluster.allocatable.Add(std::move(facts.allocatable));
   }

@@ -5,7 +5,10 @@
 namespace krafla {
 
 void Metadata::Clear() {
-  name = ns = uid = owner_pod_uid = {};
+  name = {};
+  ns = {};
+  uid = {};
+  owner_pod_uid = {};
   created = {};
   deleting = false;
   labels.Clear();

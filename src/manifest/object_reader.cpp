@@ -79,9 +79,10 @@ void ObjectReader::UnknownWord(const char* at, std::string_view word,
 std::string_view ObjectReader::Key(simdjson::ondemand::field& field) {
   // The indexer has made sure that every string ends.
   const char* begin = field.key().raw();
-  const char* end = begin;
-  while (*end != '"' && *end != '\\') ++end;
-  if (*end == '"') return {begin, static_cast<size_t>(end - begin)};
+  const char* text_end = Current().data() + Current().size();
+  const void* quote = std::memchr(begin, '"', static_cast<size_t>(text_end - begin));
+  const size_t size = quote == nullptr ? 0 : static_cast<size_t>(static_cast<const char*>(quote) - begin);
+  if (std::memchr(begin, '\\', size) == nullptr) return {begin, size};
   std::string_view key;
   if (const auto error = field.unescaped_key().get(key)) Malformed(error);
   return key;

@@ -113,6 +113,7 @@ class ObjectReader {
     while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
     return text;
   }
+  std::string_view Current() const { return sources_ != nullptr ? copy_ : json_; }
   std::string_view Key(simdjson::ondemand::field& field);
   void Note(Severity severity, const char* at, std::string field, std::string message);
   void UnknownWord(const char* at, std::string_view word, std::span<const std::string_view> known);

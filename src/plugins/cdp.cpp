@@ -1,6 +1,13 @@
 // cdp, cooldown protection: a pod that has only just been placed is not taken away again. A guard
 // for preemption and reclaiming; a closing zone does not wait for cooldowns.
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "base/timestamp.h"
+#include "session/plugin.h"
+#include "session/session.h"
 #include "session/victim_notes.h"
 
 namespace krafla {
@@ -45,7 +52,7 @@ class CooldownPlugin final : public Plugin {
   // Only while the pod runs: one that is scheduled and has not come up yet may be taken.
   bool IsCoolingDown(TaskId id) const {
     const Task& task = session_->cluster.tasks[id];
-    return task.pod_running && task.scheduled_at.Present() &&
+    return task.cooldown_ns >= 0 && task.pod_running && task.scheduled_at.Present() &&
            ElapsedNs(task.scheduled_at, session_->now) < task.cooldown_ns;
   }
 

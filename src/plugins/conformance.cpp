@@ -1,5 +1,12 @@
 // conformance: pods the cluster itself lives on are nobody's victims. A guard.
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "session/drain_guard.h"
+#include "session/plugin.h"
+#include "session/session.h"
 #include "session/victim_notes.h"
 
 namespace krafla {

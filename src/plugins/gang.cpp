@@ -1,7 +1,16 @@
 // gang: all or nothing. A job starts only when its minAvailable (and each role its own minimum) can
 // start, and loses tasks only down to that number.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "session/call_column.h"
 #include "session/job_checks.h"
+#include "session/plugin.h"
+#include "session/session.h"
 #include "session/victim_notes.h"
 
 namespace krafla {

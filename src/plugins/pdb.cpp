@@ -1,6 +1,14 @@
 // pdb: PodDisruptionBudgets hold for the scheduler's own evictions. A guard.
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "model/pod_budgets.h"
 #include "session/drain_guard.h"
+#include "session/plugin.h"
+#include "session/session.h"
 #include "session/victim_notes.h"
 
 namespace krafla {

@@ -1,7 +1,13 @@
 // priority: the more important first, and only the less important give way: jobs by their priority
 // class, tasks of one job by their own priority.
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
+#include "session/plugin.h"
+#include "session/session.h"
 #include "session/victim_notes.h"
 
 namespace krafla {

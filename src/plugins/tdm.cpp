@@ -9,15 +9,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/did_you_mean.h"
 #include "model/well_known.h"
 #include "session/call_column.h"
 #include "session/job_disruptions.h"
+#include "session/plugin.h"
+#include "session/session.h"
 #include "session/victim_notes.h"
 #include "session/zone_drainer.h"
 
@@ -36,23 +41,30 @@ std::optional<std::string> ProblemOf(const Result<T>& result) {
   return result ? std::nullopt : std::optional(result.error().message);
 }
 
-class TdmPlugin final : public Plugin {
+class TdmPlugin final : public Plugin, public DrainReport {
  public:
   std::vector<ArgumentSpec> Arguments() const override;
   void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override;
   void Close(Session& session) override;
+  std::vector<HeldDrain> HeldDrains() const override { return drainer_->HeldDrains(); }
 
  private:
-  // A node that belongs to a zone.
+  // A zone that nodes name, configured or not.
+  struct NodeZone {
+    StrId name;
+    DrainZone* configured = nullptr;
+    ReasonCode closed = 0;   // why it is; 0 when it is open
+    ReasonCode foreign = 0;  // what a pod is told that names other zones
+  };
   struct ZoneNode {
     NodeId node;
-    bool open = false;
-    ReasonCode closed = 0;  // why, when it is not
-    ReasonCode foreign = 0;  // what a pod is told that names other zones
+    uint32_t zone;  // index into node_zones_
   };
 
   void ReadZones(const PluginOption& option);
   void FindZoneNodes();
+  NodeZone DescribeZone(StrId name);
+  bool IsUsable(const ZoneNode& node, const RevocableAccess& access) const;
   std::string WhyClosed(const DrainZone& zone, std::string_view text,
                         const Result<ZoneWindow>& window) const;
 
@@ -71,10 +83,11 @@ class TdmPlugin final : public Plugin {
   AccessRules access_;
   TimeZone time_zone_;
 
-  std::vector<DrainZone> zones_;              // configured, by name
-  std::vector<std::string> why_closed_;       // by zone, empty where it is open
-  std::vector<ZoneNode> zone_nodes_;          // by name
-  Table<NodeId, int32_t> zone_node_of_;       // index into zone_nodes_, -1 for ordinary nodes
+  std::vector<DrainZone> zones_;         // configured, by name
+  std::vector<std::string> why_closed_;  // by zone, empty where it is open
+  std::vector<NodeZone> node_zones_;
+  std::unordered_map<StrId, uint32_t> zone_of_name_;  // index into node_zones_
+  std::vector<ZoneNode> zone_nodes_;                  // by name
   ReasonCode not_revocable_ = 0;
   std::vector<RevocableAccess> class_access_;  // empty until somebody asks
 
@@ -184,29 +197,36 @@ std::string TdmPlugin::WhyClosed(const DrainZone& zone, std::string_view text,
 }
 
 void TdmPlugin::FindZoneNodes() {
-  zone_node_of_.Reset(cluster_->nodes.size(), -1);
   not_revocable_ = session_->reasons.Intern(
       fmt::format("not allowed on revocable node: needs annotation {}", keys::kRevocableZone));
-  std::unordered_map<std::string_view, size_t> by_name;
-  for (size_t i = 0; i < zones_.size(); ++i) by_name.emplace(zones_[i].name, i);
-  for (NodeId id : cluster_->nodes_by_name) {
-    const Node& node = cluster_->nodes[id];
-    if (node.zone == kEmptyStr) continue;
-    const std::string_view name = cluster_->Text(node.zone);
-    ZoneNode entry{.node = id};
-    if (const auto it = by_name.find(name); it == by_name.end()) {
-      entry.closed = session_->reasons.Intern(
-          fmt::format("zone {} is not configured: no argument {}{}", name, kZonePrefix, name));
-    } else {
-      zones_[it->second].nodes.push_back(id);
-      entry.open = zones_[it->second].open;
-      if (!entry.open) entry.closed = session_->reasons.Intern(why_closed_[it->second]);
-    }
-    entry.foreign = session_->reasons.Intern(fmt::format(
-        "not allowed in zone {}: annotation {} names other zones", name, keys::kRevocableZone));
-    zone_node_of_[id] = static_cast<int32_t>(zone_nodes_.size());
-    zone_nodes_.push_back(entry);
+  for (NodeId node : cluster_->nodes_by_name) {
+    const StrId name = cluster_->nodes[node].zone;
+    if (name == kEmptyStr) continue;
+    const auto [it, is_new] =
+        zone_of_name_.try_emplace(name, static_cast<uint32_t>(node_zones_.size()));
+    if (is_new) node_zones_.push_back(DescribeZone(name));
+    const NodeZone& zone = node_zones_[it->second];
+    if (zone.configured != nullptr) zone.configured->nodes.push_back(node);
+    zone_nodes_.push_back({node, it->second});
   }
+}
+
+TdmPlugin::NodeZone TdmPlugin::DescribeZone(StrId id) {
+  const std::string_view name = cluster_->Text(id);
+  NodeZone zone{.name = id};
+  zone.foreign = session_->reasons.Intern(fmt::format(
+      "not allowed in zone {}: annotation {} names other zones", name, keys::kRevocableZone));
+  const auto it = std::find_if(zones_.begin(), zones_.end(),
+                               [&](const DrainZone& z) { return z.name == name; });
+  if (it == zones_.end()) {
+    zone.closed = session_->reasons.Intern(
+        fmt::format("zone {} is not configured: no argument {}{}", name, kZonePrefix, name));
+    return zone;
+  }
+  zone.configured = &*it;
+  if (!it->open)
+    zone.closed = session_->reasons.Intern(why_closed_[static_cast<size_t>(it - zones_.begin())]);
+  return zone;
 }
 
 // ---- predicate and score: what a class may do, asked once per session
@@ -234,14 +254,20 @@ void TdmPlugin::SampleClasses() {
   }
 }
 
+bool TdmPlugin::IsUsable(const ZoneNode& node, const RevocableAccess& access) const {
+  const NodeZone& zone = node_zones_[node.zone];
+  return zone.closed == 0 && access.Allows(zone.name);
+}
+
 void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
+  if (zone_nodes_.empty()) return;
+  const RevocableAccess& access = AccessOfClass(cls);
+  const bool any = access.Any();
   for (const ZoneNode& entry : zone_nodes_) {
-    ReasonCode reason = entry.closed;
-    if (entry.open) {
-      const RevocableAccess& access = AccessOfClass(cls);
-      if (access.Allows(cluster_->nodes[entry.node].zone)) continue;
-      reason = access.Any() ? entry.foreign : not_revocable_;
-    }
+    if (IsUsable(entry, access)) continue;
+    const NodeZone& zone = node_zones_[entry.zone];
+    const ReasonCode reason =
+        zone.closed != 0 ? zone.closed : (any ? zone.foreign : not_revocable_);
     refusals[entry.node.value].Join({Refusal::kUnschedulableAndUnresolvable, reason});
   }
 }
@@ -249,16 +275,17 @@ void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
 // The lines are per task and node; the answer is per class, so they are written apart from it.
 void TdmPlugin::LogFilter(TaskId id) {
   const Task& task = cluster_->tasks[id];
+  const RevocableAccess access = AccessOf(task, access_);
   for (const ZoneNode& entry : zone_nodes_)
-    if (entry.open && AccessOf(task, access_).Allows(cluster_->nodes[entry.node].zone))
+    if (IsUsable(entry, access))
       session_->log.Line("TDM filter for Task {}/{} on node {} pass.", cluster_->Text(task.ns),
                          cluster_->Text(task.name), cluster_->NodeName(entry.node));
 }
 
 double TdmPlugin::Score(ClassId cls, NodeId node) {
-  const int32_t index = zone_node_of_[node];
-  if (index < 0 || !zone_nodes_[static_cast<size_t>(index)].open) return 0;
-  return AccessOfClass(cls).Allows(cluster_->nodes[node].zone) ? kPreferred : 0;
+  const StrId name = cluster_->nodes[node].zone;
+  if (name == kEmptyStr) return 0;
+  return IsUsable({node, zone_of_name_.at(name)}, AccessOfClass(cls)) ? kPreferred : 0;
 }
 
 // ---- preemption

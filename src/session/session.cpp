@@ -250,7 +250,7 @@ void Session::ExecuteActions() {
 void Session::Close() {
   StepTimer timer(*this, "close");
   for (OpenPlugin& open : plugins_) open.plugin->Close(*this);
-  CloseJobs();
+  UpdateJobPhases();
 }
 
 namespace {
@@ -272,7 +272,7 @@ JobPhase PhaseAfter(const Job& job) {
 
 }  // namespace
 
-void Session::CloseJobs() {
+void Session::UpdateJobPhases() {
   for (JobId id : cluster.jobs_by_name) {
     Job& job = cluster.jobs[id];
     job.phase = PhaseAfter(job);

@@ -68,8 +68,10 @@ class Session {
   void RunActions();
   // Runs the configured actions in order.
   void ExecuteActions();
-  // Lets the plugins close and sets the job phases.
+  // Lets the plugins close, then UpdateJobPhases.
   void Close();
+  // Sets each job's phase from what its tasks do.
+  void UpdateJobPhases();
 
   Cluster& cluster;
   const SchedulerConfig& config;
@@ -183,7 +185,6 @@ class Session {
                         std::span<const TaskId> candidates);
   void SendAllocate(TaskId task);
   void SendDeallocate(TaskId task);
-  void CloseJobs();
 
   std::vector<std::string> plugin_names_;
   std::vector<OpenPlugin> plugins_;  // by plugin index

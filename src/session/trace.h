@@ -11,11 +11,11 @@ namespace krafla {
 
 enum class TraceKind : uint8_t {
   kAction,       // a: index of the configured action
-  kJobSkipped,   // a: job, code: SkipCode
+  kJobSkipped,   // a: job, code: SkipCode; for some codes b: task, c: reason
   kTryTask,      // a: task that looks for room, b: node
   kVotes,        // plugin answered: a: candidates, b: victims left; code: tier
   kVeto,         // plugin spares a: task; code: VetoCode
-  kShort,        // a: task, b: node: not enough even with all victims
+  kShort,        // a: task, b: node: no place there; code: ShortCode, c: candidates
   kEvict,        // a: victim, b: for task
   kPipeline,     // a: task, b: node
   kAllocate,     // a: task, b: node
@@ -34,6 +34,14 @@ enum class SkipCode : uint16_t {
   kNeverPreempts,
   kNoNode,
   kNotPipelined,
+};
+
+// What was missing on a node that somebody was to be evicted from.
+enum class ShortCode : uint16_t {
+  kCandidates,  // room, even if all candidates went
+  kVictims,     // room, with those that the plugins let go
+  kQueueShare,  // the queue's share, with all of them gone
+  kPredicate,   // a predicate refuses still
 };
 
 enum class VetoCode : uint16_t {

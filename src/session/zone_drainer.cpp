@@ -1,6 +1,7 @@
 #include "session/zone_drainer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "session/drain_guard.h"
 #include "session/job_checks.h"
@@ -19,6 +20,12 @@ bool Contains(const std::vector<TaskId>& sorted, TaskId task) {
 VetoCode VetoFor(DrainHold hold) {
   return hold == DrainHold::kMember || hold == DrainHold::kInFlight ? VetoCode::kGangAtMinimum
                                                                     : VetoCode::kBudget;
+}
+
+// Waiting for the next step is not being stuck.
+bool IsStuck(const DrainPlan& plan) {
+  return plan.hold == DrainHold::kBudget || plan.hold == DrainHold::kMember ||
+         plan.hold == DrainHold::kInFlight;
 }
 
 }  // namespace
@@ -98,9 +105,11 @@ void ZoneDrainer::NominateFrom(std::span<const DrainZone* const> zones,
                                std::vector<TaskId>& nominated) {
   std::vector<Group> groups = GroupByJob(FindOnNodes(zones));
   Plan(groups);
-  for (const Group& group : groups) {
+  for (Group& group : groups) {
     Report(group);
     nominated.insert(nominated.end(), group.plan.go.begin(), group.plan.go.end());
+    std::erase_if(held_, [&](const Group& held) { return held.job == group.job; });
+    if (IsStuck(group.plan)) held_.push_back(std::move(group));
   }
   taken_ = nominated;
   std::sort(taken_.begin(), taken_.end());
@@ -220,16 +229,25 @@ void ZoneDrainer::Report(const Group& group) {
     session_.log.Line(
         "Job <{}> max evict:{}, potential victims number:{}, max victims number:{}",
         cluster_.JobKey(group.job), group.input.allowance.count, candidates, plan.go.size());
-  if (plan.hold == DrainHold::kNothing) return;
-  if (session_.log.V(3))
+  if (plan.hold != DrainHold::kNothing && session_.log.V(3))
     session_.log.Line("Job <{}> is not taken off its closed zone as a whole: {}",
-                      cluster_.JobKey(group.job),
-                      DescribeHold(group.input, plan, disruptions_.DescribeBudgetOf(group.job),
-                                   plan.held_by.valid() ? cluster_.TaskKey(plan.held_by) : ""));
-  if (plan.hold == DrainHold::kLater || plan.hold == DrainHold::kPeriod) return;
+                      cluster_.JobKey(group.job), WhyHeld(group));
+  if (!IsStuck(plan)) return;
   for (const DrainMember& member : group.input.members)
     if (member.closing && std::find(plan.go.begin(), plan.go.end(), member.task) == plan.go.end())
       notes_.Spared(member.task, VetoFor(plan.hold));
+}
+
+std::string ZoneDrainer::WhyHeld(const Group& group) const {
+  const TaskId held_by = group.plan.held_by;
+  return DescribeHold(group.input, group.plan, disruptions_.DescribeBudgetOf(group.job),
+                      held_by.valid() ? cluster_.TaskKey(held_by) : "");
+}
+
+std::vector<HeldDrain> ZoneDrainer::HeldDrains() const {
+  std::vector<HeldDrain> drains;
+  for (const Group& group : held_) drains.push_back({group.job, WhyHeld(group)});
+  return drains;
 }
 
 }  // namespace krafla

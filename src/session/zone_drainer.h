@@ -26,6 +26,20 @@ struct DrainZone {
   std::vector<NodeId> nodes;  // by name
 };
 
+// A job that stays on closing nodes until somebody does something about it.
+struct HeldDrain {
+  JobId job;
+  std::string why;  // the end of a sentence about the job
+};
+
+// The plugin that empties zones, for whoever explains why one does not get empty.
+class DrainReport {
+ public:
+  virtual ~DrainReport() = default;
+  // Of this session so far, in the order in which they were found.
+  virtual std::vector<HeldDrain> HeldDrains() const = 0;
+};
+
 class ZoneDrainer {
  public:
   // `zones` by name. References must outlive the drainer.
@@ -37,15 +51,16 @@ class ZoneDrainer {
   // Starts the clocks of zones that have lost a nominated task since. Nominate does so itself; the
   // last call of a session comes when it closes.
   void StartClocks();
+  std::vector<HeldDrain> HeldDrains() const;
 
  private:
   // One job's part of a step.
   struct Group {
     JobId job;
-    DrainJob input;              // members: who is on a closing node, then the rest of the gang
-    std::vector<bool> offered;   // by member: may go as far as the pod itself is concerned
+    DrainJob input;             // members: who is on a closing node, then the rest of the gang
+    std::vector<bool> offered;  // by member: may go as far as the pod itself is concerned
     DrainPlan plan;
-    bool settled = false;        // nobody of it goes: not to be asked about again
+    bool settled = false;       // nobody of it goes: not to be asked about again
   };
 
   std::vector<const DrainZone*> ClosingZones() const;
@@ -57,6 +72,7 @@ class ZoneDrainer {
   void Plan(std::vector<Group>& groups);
   bool AskGuards(std::vector<Group>& groups);
   void Report(const Group& group);
+  std::string WhyHeld(const Group& group) const;
   bool Offers(TaskId task) const;
 
   Session& session_;
@@ -69,6 +85,7 @@ class ZoneDrainer {
 
   std::unordered_set<TaskId> nominated_;  // in this session
   std::vector<TaskId> taken_;             // in this call, sorted
+  std::vector<Group> held_;               // in this session, the last answer per job
   size_t evictions_seen_ = 0;             // of the session's plan
 };
 

@@ -212,8 +212,9 @@ Verdict CheckGangReleasing(const Json& in, const Json& want) {
     const std::string_view node = task["TransactionContext"]["NodeName"].Text();
     objects.push_back(fmt::format(
         R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}",{}"annotations":)"
-        R"({{"scheduling.k8s.io/group-name":"pg"}}}},"spec":{{"nodeName":"{}","containers":)"
-        R"([{{"name":"c"}}]}},"status":{{"phase":"{}"}}}})",
+        R"({{"scheduling.k8s.io/group-name":"pg"}}}},"spec":{{"nodeName":"{}",)"
+        R"("containers":[{{"name":"c","resources":{{"requests":{{"cpu":"1"}}}}}}]}},)"
+        R"("status":{{"phase":"{}"}}}})",
         task["UID"].Text(),
         status == TaskStatus::kReleasing ? R"("deletionTimestamp":"2026-01-01T00:00:00Z",)" : "",
         placed ? node : "", placed && !node.empty() ? "Running" : "Pending"));

@@ -2,9 +2,11 @@
 // everything else has a sensible default. Amounts are text: "cpu 4, memory 8Gi".
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace krafla::testing {
 
@@ -160,6 +162,27 @@ inline std::string PodBudgetYaml(const PodBudgetOptions& o) {
                         "metadata: {name: " + o.name + ", namespace: " + o.ns +
                             "}\nspec: {selector: {matchLabels: " + tiny::Map(o.selects) +
                             "}}\nstatus: {disruptionsAllowed: " + std::to_string(o.allows) + "}\n");
+}
+
+struct ConfigOptions {
+  std::string actions = "preempt";
+  std::vector<std::string> tiers;  // names of plugins, separated by blanks
+  Texts tdm;                       // arguments of tdm
+};
+
+inline std::string ConfigYaml(const ConfigOptions& o) {
+  std::string text = "actions: " + tiny::Quote(o.actions) + "\ntiers:\n";
+  for (const std::string& tier : o.tiers) {
+    text += "- plugins:\n";
+    for (size_t begin = 0; begin < tier.size();) {
+      const size_t end = std::min(tier.find(' ', begin), tier.size());
+      const std::string name = tier.substr(begin, end - begin);
+      text += "  - name: " + name + "\n";
+      if (name == "tdm") text += "    arguments: " + tiny::Map(o.tdm) + "\n";
+      begin = end + 1;
+    }
+  }
+  return text;
 }
 
 }  // namespace krafla::testing
