@@ -49,7 +49,7 @@ class ReclaimAction : public Action {
       const QueueId queue = queues.Pop();
       if (s.Overused(queue)) {
         if (s.log.V(3)) s.log.Line("Queue <{}> is overused, ignore it.", cluster.QueueName(queue));
-        for (JobHeap& jobs = starving[queue.value]; !jobs.empty();)
+        for (JobHeap jobs = starving[queue.value]; !jobs.empty();)
           s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kQueueOverused),
                        jobs.Pop().value});
         continue;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "app/text_table.h"
+#include "app/why_waiting.h"
+#include "model/disruption_budget.h"
 
 namespace krafla {
 
@@ -42,6 +45,10 @@ std::string Plain(double milli) {
   return whole == std::floor(whole) ? fmt::format("{}", whole) : fmt::format("{:.2f}", whole);
 }
 
+std::string Amount(double amount, int kind) {
+  return kind == ResourceKinds::kMemory ? Bytes(amount) : Plain(amount);
+}
+
 // "4 cpu, 8Gi memory, 1 nvidia.com/gpu"
 std::string Amounts(const Resource& resource, const ResourceKinds& kinds) {
   std::string text =
@@ -59,6 +66,7 @@ class PlanText {
   std::string Render() {
     Queues();
     Actions();
+    HeldInClosedZones();
     Pipelined();
     Waiting();
     if (s_.plan.binds.empty() && s_.plan.evictions.empty() && !any_pipelined_)
@@ -79,7 +87,7 @@ class PlanText {
       const QueueReport& report = s_.queue_reports[id];
       if (!report.known) {
         table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)), "-", "-",
-                   "-"});
+                   Amounts(HeldByJobsOf(id), c_.kinds)});
         continue;
       }
       table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)),
@@ -87,6 +95,14 @@ class PlanText {
                  Amounts(report.allocated, c_.kinds)});
     }
     text_ += table.Render("");
+  }
+
+  // For queues that no plugin keeps accounts of.
+  Resource HeldByJobsOf(QueueId queue) {
+    Resource held;
+    for (JobId job : c_.jobs_by_name)
+      if (c_.jobs[job].queue == queue) held.Add(c_.jobs[job].allocated);
+    return held;
   }
 
   // Why this pod had to go, and who agreed.
@@ -105,11 +121,13 @@ class PlanText {
         why = fmt::format("task priority {} over {}", c_.tasks[e.for_task].priority, victim.priority);
         break;
       case EvictionReason::kReclaim:
-        why = fmt::format("queue {} has more than it deserves",
-                          c_.QueueName(c_.jobs[victim.job].queue));
+        why = fmt::format("{} {}", c_.QueueName(c_.jobs[victim.job].queue),
+                          Agreed(e, "proportion") ? "has more than it deserves" : "gives it back");
         break;
       case EvictionReason::kZoneClosed:
-        why = fmt::format("zone {} is closed", c_.Text(c_.nodes[e.node].zone));
+        why = e.node.valid() && c_.nodes[e.node].zone != kEmptyStr
+                  ? fmt::format("zone {} is closed", c_.Text(c_.nodes[e.node].zone))
+                  : "its gang leaves a closed zone";
         break;
       case EvictionReason::kBudget:
         why = "its disruption budget allows it";
@@ -119,6 +137,41 @@ class PlanText {
     for (size_t i = 0; i < s_.plugin_names().size(); ++i)
       if ((e.permitted_by >> i & 1) != 0) agreed += (agreed.empty() ? "" : ", ") + s_.plugin_names()[i];
     return agreed.empty() ? why : fmt::format("{} (allowed by {})", why, agreed);
+  }
+
+  // Whether that plugin was asked in the tier that decided, and said yes.
+  bool Agreed(const Eviction& e, std::string_view plugin) {
+    for (size_t i = 0; i < s_.plugin_names().size(); ++i)
+      if (s_.plugin_names()[i] == plugin) return (e.permitted_by >> i & 1) != 0;
+    return false;
+  }
+
+  // Pods on nodes of closed zones that a budget or their gang keeps there for now, by job and zone.
+  void HeldInClosedZones() {
+    std::map<std::pair<std::string, std::string>, std::vector<TaskId>> held;
+    for (const TraceEvent& event : s_.trace.events()) {
+      const auto code = static_cast<VetoCode>(event.code);
+      if (event.kind != TraceKind::kVeto) continue;
+      if (code != VetoCode::kBudget && code != VetoCode::kGangAtMinimum) continue;
+      if (s_.plugin_names()[event.plugin] != "tdm") continue;
+      const Task& task = c_.tasks[TaskId(event.a)];
+      if (!task.node.valid() || c_.nodes[task.node].zone == kEmptyStr) continue;
+      std::vector<TaskId>& tasks =
+          held[{c_.JobKey(task.job), std::string(c_.Text(c_.nodes[task.node].zone))}];
+      if (std::find(tasks.begin(), tasks.end(), TaskId(event.a)) == tasks.end())
+        tasks.push_back(TaskId(event.a));
+    }
+    if (held.empty()) return;
+    TextTable rows;
+    for (const auto& [where, tasks] : held) {
+      const std::string budget = DescribeBudget(c_.jobs[c_.tasks[tasks.front()].job].budget,
+                                                s_.compat.budget_precedence);
+      rows.Row({where.first, fmt::format("{} pod{}", tasks.size(), tasks.size() == 1 ? "" : "s"),
+                "zone " + where.second,
+                budget.empty() ? "its gang goes whole or not at all" : "its budget: " + budget});
+    }
+    Heading("left in closed zones for now");
+    text_ += rows.Render("  ");
   }
 
   void Actions() {
@@ -168,41 +221,89 @@ class PlanText {
     text_ += rows.Render("  ");
   }
 
-  // The first reason why a job with waiting tasks got nothing.
-  std::string FirstReason(JobId id) {
+  // Why enqueue or allocate did nothing for a job with waiting tasks, and which of them; neither when it holds for all.
+  WhyWaiting::Answer FirstReason(JobId id, const WhyWaiting& why) {
     const Job& job = c_.jobs[id];
-    if (const std::string* refusal = s_.EnqueueRefusal(id)) return *refusal;
+    if (const std::string* refusal = s_.EnqueueRefusal(id)) return {"enqueue", *refusal};
     if (job.phase == JobPhase::kPending && job.min_resources)
-      return "not let in by enqueue";
-    if (const std::optional<InvalidJob> invalid = s_.JobInvalid(id)) return invalid->message;
+      return {"enqueue", "no room for its minimum yet"};
+    if (const std::optional<InvalidJob> invalid = s_.JobInvalid(id)) return {"", invalid->message};
     for (TaskId task : job.tasks)
       if (const FitError* error = s_.fit_errors.Find(task))
-        return FitErrors::Text(*error, s_.reasons);
+        return {"allocate", FitErrors::Text(*error, s_.reasons)};
     for (TaskId task : job.tasks)
       if (c_.tasks[task].status == TaskStatus::kPending && c_.tasks[task].gated)
-        return "its pods have scheduling gates";
+        return {"", "its pods have scheduling gates"};
     if (c_.queues[job.queue].state != QueueState::kOpen)
-      return fmt::format("queue {} is {}", c_.QueueName(job.queue), ToString(c_.queues[job.queue].state));
-    if (s_.Overused(job.queue))
-      return fmt::format("queue {} has all it deserves", c_.QueueName(job.queue));
-    if (job.IsReady()) return "its minimum runs; for more there is no room in its queue's share";
-    return "its minimum could not be reached";
+      return {"", fmt::format("queue {} is {}", c_.QueueName(job.queue),
+                              ToString(c_.queues[job.queue].state))};
+    for (TaskId task : job.tasks)
+      if (c_.tasks[task].status == TaskStatus::kPending)
+        if (std::string share = BeyondShare(job.queue, task); !share.empty())
+          return {"allocate", std::move(share)};
+    for (TaskId task : job.tasks)
+      if (c_.tasks[task].status == TaskStatus::kPending && c_.tasks[task].best_effort &&
+          !s_.config.HasAction("backfill"))
+        return {"backfill", "not among the actions, and it alone places pods that ask for nothing"};
+    if (job.Ready() >= job.min_available)
+      return {"allocate", "its minimum runs; there is no room for more"};
+    if (const uint32_t places = why.PlacesFound(id, "allocate"); places > 0)
+      return {"allocate", fmt::format("room for {} of its pods, {} needed at once", places,
+                                      job.min_available - job.Ready())};
+    return {"", ""};
   }
 
+  // Where the queue would have more than it deserves with this task; empty if it would not.
+  std::string BeyondShare(QueueId queue, TaskId task) {
+    const QueueReport& report = s_.queue_reports[queue];
+    if (!report.known) return {};
+    const Resource& request = c_.Request(task);
+    const int kind = Resource(report.allocated).Add(request).FirstExceeding(report.deserved, request);
+    if (kind < 0) return {};
+    return fmt::format("queue {} has {} of the {} {} it deserves, the pod asks for {}",
+                       c_.QueueName(queue), Amount(report.allocated.Get(kind), kind),
+                       Amount(report.deserved.Get(kind), kind), c_.kinds.Name(kind),
+                       Amount(request.Get(kind), kind));
+  }
+
+  // Every waiting job, and under it what each action says.
   void Waiting() {
-    TextTable rows;
+    const WhyWaiting why(s_);
+    TextTable jobs;
+    std::vector<std::string> reasons;
     for (JobId id : c_.jobs_by_name) {
       const Job& job = c_.jobs[id];
       const int32_t pending = job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated);
       if (pending == 0) continue;
-      rows.Row({c_.JobKey(id), std::string(ToString(job.phase)),
+      jobs.Row({c_.JobKey(id), std::string(ToString(job.phase)),
                 fmt::format("{} of {} pods, minimum {}", job.Ready() - job.Count(TaskStatus::kAllocated),
-                            job.tasks.size(), job.min_available),
-                FirstReason(id)});
+                            job.tasks.size(), job.min_available)});
+      TextTable lines;
+      std::vector<WhyWaiting::Answer> answers = why.Of(id);
+      answers.insert(answers.begin(), FirstReason(id, why));
+      for (const WhyWaiting::Answer& answer : answers) {
+        if (answer.reason.empty()) continue;
+        if (answer.action.empty()) {
+          lines.Row({answer.reason});
+        } else {
+          lines.Row({std::string(answer.action), answer.reason});
+        }
+      }
+      if (lines.empty()) lines.Row({"its minimum could not be reached"});
+      reasons.push_back(lines.Render("    "));
     }
-    if (rows.empty()) return;
+    if (jobs.empty()) return;
     Heading("left waiting");
-    text_ += rows.Render("  ");
+    InsertBelow(jobs.Render("  "), reasons);
+  }
+
+  // A table's lines, each with its own text under it.
+  void InsertBelow(std::string_view table, const std::vector<std::string>& below) {
+    for (const std::string& text : below) {
+      const size_t end = table.find('\n') + 1;
+      text_.append(table.substr(0, end)).append(text);
+      table.remove_prefix(end);
+    }
   }
 
   const Session& s_;

@@ -1,5 +1,5 @@
-// The steps from single facts to tables, in the order in which ClusterBuilder takes them. Each uses the results of
-// the steps before it.
+// The steps from single facts to tables, in the order in which ClusterBuilder takes them. Each uses
+// the results of the steps before it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Several {
   }
 };
 
-// The class of those who name none; null when there is none. Two are a mistake of the input: the larger one counts,
-// whichever came first.
+// The class of those who name none; null when there is none. Two are a mistake of the input: the
+// larger one counts, whichever came first.
 const PriorityClassFacts* FindDefaultClass(const ClusterDraft& draft);
 
 // 1. Resource kinds that volumes bring are known, and kinds are numbered by name.

@@ -1,6 +1,6 @@
-// Tasks that no predicate and no scorer can tell apart share a class: the same spec and namespace, the same amounts
-// with their CSI volumes, the same say about revocable zones, and the same labels as far as any selector in the cluster
-// looks at labels of pods.
+// Tasks that no predicate and no scorer can tell apart share a class: the same spec and namespace,
+// the same amounts with their CSI volumes, the same say about revocable zones, and the same labels
+// as far as any selector in the cluster looks at labels of pods.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -37,7 +37,7 @@ class Classes {
   Classes(ClusterDraft& draft, InternedValues<LabelSetId, LabelSet>& label_index)
       : cluster_(draft.cluster),
         label_index_(label_index),
-        csi_(draft.cluster, draft.options.count_undeclared_csi_drivers),
+        csi_(draft.cluster, draft.options),
         keys_(SelectedKeys(draft.cluster)),
         projected_(draft.cluster.label_sets.size()) {}
 

@@ -74,9 +74,10 @@ void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics) {
   }
 
   for (const auto& [queue, groups_without] : missing_queues)
-    diagnostics.Warning({}, {},
-                        fmt::format("queue {} does not exist: {} PodGroup(s) are left out (first: {})",
-                                    Quoted(queue), groups_without.count, groups_without.first));
+    diagnostics.Warning(
+        {}, {},
+        fmt::format("queue {} does not exist: {} PodGroup(s) are left out (first: {})",
+                    Quoted(queue), groups_without.count, groups_without.first));
   for (const auto& [priority_class, groups_without] : missing_classes)
     diagnostics.Warning(
         {}, {},

@@ -13,7 +13,8 @@ struct ImageFacts {
   int32_t nodes = 0;
 };
 
-// An image has one size, that of the first node by name, wherever it lies: Kubernetes keeps what it hears first.
+// An image has one size, that of the first node by name, wherever it lies: Kubernetes keeps what it
+// hears first.
 void CountImages(Cluster& cluster) {
   std::unordered_map<StrId, ImageFacts> images;
   for (const NodeId id : cluster.nodes_by_name) {
@@ -38,8 +39,8 @@ void SetAttachLimits(Cluster& cluster) {
     if (!id.valid()) continue;
     for (const CsiNodeDriver& driver : csi_node.drivers) {
       const int kind = cluster.kinds.Find(AttachLimitName(cluster.Text(driver.driver)));
-      if (kind >= 0)
-        cluster.allocatable[id].Set(kind, static_cast<double>(driver.limit.value_or(kNoAttachLimit)));
+      const int64_t limit = driver.limit.value_or(kNoAttachLimit);
+      if (kind >= 0) cluster.allocatable[id].Set(kind, static_cast<double>(limit));
     }
   }
 }

@@ -9,7 +9,8 @@ namespace krafla {
 
 namespace {
 
-// Follows parents from each queue that was not seen yet. A walk that meets itself has found a circle.
+// Follows parents from each queue that was not seen yet. A walk that meets itself has found a
+// circle.
 void CheckParents(const Cluster& cluster, const std::vector<QueueFacts>& facts,
                   Diagnostics& diagnostics) {
   std::unordered_map<StrId, size_t> by_name;

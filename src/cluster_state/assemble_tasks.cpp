@@ -1,9 +1,11 @@
 // How tasks find their places:
-//   1. Pods are sorted by namespace/name, so that everything that follows, and every list of tasks that is filled in
-//      this order, is sorted too.
-//   2. Pods that never passed an API server take priority and preemption policy from their PriorityClass.
+//   1. Pods are sorted by namespace/name, so that everything that follows, and every list of tasks
+//      that is filled in this order, is sorted too.
+//   2. Pods that never passed an API server take priority and preemption policy from their
+//      PriorityClass.
 //   3. A pod belongs to the job its annotation names, if there is one, in the role it names.
-//   4. A pod that still runs is put on its node; one on a node that is not in the input counts for its job only.
+//   4. A pod that still runs is put on its node; one on a node that is not in the input counts for
+//      its job only.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -76,7 +78,9 @@ class Assembly {
   }
 
  private:
-  static uint64_t RoleKey(JobId job, StrId role) { return (uint64_t{job.value} << 32) | role.value; }
+  static uint64_t RoleKey(JobId job, StrId role) {
+    return (uint64_t{job.value} << 32) | role.value;
+  }
 
   std::string Name(const Task& task) const {
     return fmt::format("{}/{}", cluster_.Text(task.ns), cluster_.Text(task.name));
@@ -171,16 +175,17 @@ class Assembly {
       if (pods.count > 0)
         diagnostics_.Warning({}, {}, fmt::format(fmt::runtime(what), pods.count, pods.first));
     };
-    warn(missing_group_, "{} pod(s) name a PodGroup that does not exist and are not scheduled (first: {})");
+    warn(missing_group_,
+         "{} pod(s) name a PodGroup that does not exist and are not scheduled (first: {})");
     warn(without_group_, "{} pod(s) name no PodGroup and are not scheduled (first: {})");
     warn(other_scheduler_,
          "{} pod(s) of a PodGroup name another scheduler and are not scheduled (first: {})");
     warn(unknown_node_, "{} pod(s) are on nodes that do not exist (first: {})");
     for (const auto& [priority_class, pods] : missing_classes_)
-      diagnostics_.Warning({}, {},
-                           fmt::format("PriorityClass {} does not exist: {} pod(s) have no priority "
-                                       "(first: {})",
-                                       Quoted(priority_class), pods.count, pods.first));
+      diagnostics_.Warning(
+          {}, {},
+          fmt::format("PriorityClass {} does not exist: {} pod(s) have no priority (first: {})",
+                      Quoted(priority_class), pods.count, pods.first));
     if (too_many_roles_.count > 0)
       diagnostics_.Error({}, {}, fmt::format("a job has more than {} roles (first pod beyond: {})",
                                              std::numeric_limits<uint16_t>::max(),

@@ -1,5 +1,6 @@
-// Takes single objects in any order and puts the cluster together: references resolved, lists sorted, equal values
-// shared, amounts summed up. The order of the objects leaves no trace in the result but the numbers of strings.
+// Takes single objects in any order and puts the cluster together: references resolved, lists
+// sorted, equal values shared, amounts summed up. The order of the objects leaves no trace in the
+// result but the numbers of strings.
 //
 // Owned by whoever reads objects; one thread.
 #pragma once
@@ -21,6 +22,8 @@ struct BuildOptions {
   std::string default_queue = "default";
   // Volcano counts a claim of a CSI driver that no CSINode declares as a resource no node has.
   bool count_undeclared_csi_drivers = false;
+  // Drivers whose volumes are never counted, beside the two Volcano itself knows of.
+  std::vector<std::string> ignored_provisioners;
 };
 
 // Everything that was added, and the tables it becomes.
@@ -32,7 +35,8 @@ struct ClusterDraft {
   std::vector<NodeFacts> nodes;
   std::vector<PriorityClassFacts> priority_classes;
   std::unordered_set<uint64_t> groups_without_queue;  // by namespace and name; found while building
-  // Strings, label sets, specs, budgets, namespaces and volumes are put here at once, the rest when it is built.
+  // Strings, label sets, specs, budgets, namespaces and volumes are put here at once, the rest when
+  // it is built.
   Cluster cluster;
 };
 
@@ -72,8 +76,8 @@ class ClusterBuilder {
   // For kinds of which only the name is kept.
   bool AddResourceQuotaName(StrId ns, StrId name);
 
-  // References to objects that are not there are warnings (left out when `diagnostics` has errors already, which
-  // may be why they are not there); queues that are each other's parents are errors.
+  // References to objects that are not there are warnings (left out when `diagnostics` has errors
+  // already, which may be why they are not there); queues that are each other's parents are errors.
   Cluster Build(Diagnostics& diagnostics) &&;
 
  private:
@@ -85,7 +89,8 @@ class ClusterBuilder {
   ClusterDraft draft_;
   InternedValues<LabelSetId, LabelSet> label_index_;
   InternedValues<PodSpecId, PodSpec> spec_index_;
-  // By namespace and name. The number says where a pod or PodGroup is in its list, and whether it was written.
+  // By namespace and name. The number says where a pod or PodGroup is in its list, and whether it
+  // was written.
   NameIndex pods_;
   NameIndex groups_;
   NameIndex queues_;

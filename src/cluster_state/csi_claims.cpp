@@ -9,7 +9,8 @@ namespace krafla {
 namespace {
 
 // Provisioners of local directories: nothing is attached, Volcano never counts them.
-constexpr std::string_view kIgnoredProvisioners[] = {"rancher.io/local-path", "hostpath.csi.k8s.io"};
+constexpr std::string_view kIgnoredProvisioners[] = {"rancher.io/local-path",
+                                                     "hostpath.csi.k8s.io"};
 
 }  // namespace
 
@@ -20,8 +21,8 @@ std::string AttachLimitName(std::string_view driver) {
   return name;
 }
 
-CsiClaims::CsiClaims(const Cluster& cluster, bool count_undeclared)
-    : cluster_(cluster), count_undeclared_(count_undeclared) {
+CsiClaims::CsiClaims(const Cluster& cluster, const BuildOptions& options)
+    : cluster_(cluster), options_(options) {
   const Volumes& all = cluster.volumes;
   for (const PersistentVolumeClaim& claim : all.claims)
     claims_.emplace(NameKey(claim.ns, claim.name), &claim);
@@ -48,10 +49,12 @@ StrId CsiClaims::DriverOf(const PersistentVolumeClaim& claim) const {
 
 bool CsiClaims::Counted(StrId driver) const {
   if (driver == kEmptyStr) return false;
-  if (!count_undeclared_ && !declared_.contains(driver)) return false;
-  const std::string_view name = cluster_.Text(driver);
-  return std::find(std::begin(kIgnoredProvisioners), std::end(kIgnoredProvisioners), name) ==
-         std::end(kIgnoredProvisioners);
+  if (!options_.count_undeclared_csi_drivers && !declared_.contains(driver)) return false;
+  const auto is_driver = [name = cluster_.Text(driver)](std::string_view ignored) {
+    return ignored == name;
+  };
+  return std::ranges::none_of(kIgnoredProvisioners, is_driver) &&
+         std::ranges::none_of(options_.ignored_provisioners, is_driver);
 }
 
 std::vector<StrId> CsiClaims::CountedDrivers() const {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cluster_state/cluster_builder.h"
 #include "model/cluster.h"
 
 namespace krafla {
@@ -18,12 +19,12 @@ inline constexpr int64_t kNoAttachLimit = 0x7fffffff;
 
 class CsiClaims {
  public:
-  CsiClaims(const Cluster& cluster, bool count_undeclared);
+  CsiClaims(const Cluster& cluster, const BuildOptions& options);
 
   // The drivers that are counted, each once, in order of their names.
   std::vector<StrId> CountedDrivers() const;
-  // One driver per claim of the pod that counts. None at all when any claim is missing or is not the pod's: Volcano
-  // gives up there, and the pod cannot run anyway.
+  // One driver per claim of the pod that counts. None at all when any claim is missing or is not
+  // the pod's: Volcano gives up there, and the pod cannot run anyway.
   std::vector<StrId> DriversOf(const Task& task, const PodSpec& spec) const;
 
  private:
@@ -32,7 +33,7 @@ class CsiClaims {
   bool Counted(StrId driver) const;
 
   const Cluster& cluster_;
-  bool count_undeclared_ = false;
+  const BuildOptions& options_;
   std::unordered_map<uint64_t, const PersistentVolumeClaim*> claims_;  // by namespace and name
   std::unordered_map<StrId, const PersistentVolume*> volumes_;
   std::unordered_map<StrId, const StorageClass*> classes_;

@@ -5,8 +5,8 @@
 
 namespace krafla {
 
-// Sets what nodes (idle, used, releasing, pipelined), jobs and their roles sum up over their tasks, from nothing but
-// the tasks' statuses and places. Lists of tasks must be filled.
+// Sets what nodes (idle, used, releasing, pipelined), jobs and their roles sum up over their tasks,
+// from nothing but the tasks' statuses and places. Lists of tasks must be filled.
 void DeriveSums(Cluster& cluster);
 
 }  // namespace krafla

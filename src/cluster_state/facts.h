@@ -1,5 +1,5 @@
-// Single objects as they were read, before they are put together: names are interned, but references to other
-// objects are still names.
+// Single objects as they were read, before they are put together: names are interned, but
+// references to other objects are still names.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace krafla {
 
-// Where an object comes from. One that somebody wrote stands before one that was made from a Volcano Job.
+// Where an object comes from. One that somebody wrote stands before one that was made from a
+// Volcano Job.
 enum class Origin : uint8_t { kWritten, kExpanded };
 
 struct PodFacts {
@@ -47,7 +48,7 @@ struct PriorityClassFacts {
 };
 
 struct NodeFacts {
-  Node node;                     // images with their size on this node; tasks and counts are not yet known
+  Node node;                     // images as on this node; tasks and counts are not yet known
   Resource allocatable;
 };
 

@@ -63,15 +63,15 @@ uint64_t HashOf(const PodSpec& spec) {
 
 bool SameValue(const PodSpec& a, const PodSpec& b) {
   // A field that is added to PodSpec must be compared here.
-  static_assert(sizeof(PodSpec) == sizeof(Resource) + 6 * sizeof(double) + 13 * sizeof(std::vector<int>) +
-                                       2 * sizeof(int64_t));
+  static_assert(sizeof(PodSpec) == sizeof(Resource) + 6 * sizeof(double) +
+                                       13 * sizeof(std::vector<int>) + 2 * sizeof(int64_t));
   const auto rest = [](const PodSpec& s) {
     return std::tie(s.scored_cpu, s.scored_memory, s.nonzero_cpu, s.nonzero_memory, s.placing_cpu,
                     s.placing_memory, s.node_selector, s.has_required_node_affinity,
-                    s.required_node_terms, s.preferred_node_terms, s.tolerations, s.host_ports,
-                    s.required_affinity, s.required_anti_affinity, s.preferred_affinity,
-                    s.preferred_anti_affinity, s.spread, s.claims, s.images, s.container_count,
-                    s.scheduling_gates);
+                    s.preferred_node_terms_broken, s.required_node_terms, s.preferred_node_terms,
+                    s.tolerations, s.host_ports, s.required_affinity, s.required_anti_affinity,
+                    s.preferred_affinity, s.preferred_anti_affinity, s.spread, s.claims, s.images,
+                    s.container_count, s.scheduling_gates);
   };
   return a.request.SameAs(b.request) && rest(a) == rest(b);
 }

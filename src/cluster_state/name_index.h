@@ -1,5 +1,5 @@
-// Which names are taken: a hash table from (namespace, name) to a small number. Names come by the hundred thousand
-// and are only ever added, so it is one flat array.
+// Which names are taken: a hash table from (namespace, name) to a small number. Names come by the
+// hundred thousand and are only ever added, so it is one flat array.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@ inline uint64_t NameKey(StrId ns, StrId name) { return (uint64_t{ns.value} << 32
 
 class NameIndex {
  public:
-  // The number that stands for `key`, which may be changed, and whether the key is new: then it is `number`. Good
-  // until the next call.
+  // The number that stands for `key`, which may be changed, and whether the key is new: then it is
+  // `number`. Good until the next call.
   std::pair<uint32_t*, bool> Add(uint64_t key, uint32_t number = 0) {
     if (2 * (size_ + 1) > slots_.size()) Grow();
     Slot& slot = Find(key);

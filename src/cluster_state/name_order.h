@@ -10,7 +10,8 @@
 
 namespace krafla {
 
-// '/' sorts after '-' and '.', so "team-a/x" comes before "team/x": the namespaces alone do not decide.
+// '/' sorts after '-' and '.', so "team-a/x" comes before "team/x": the namespaces alone do not
+// decide.
 inline bool NamespacedLess(std::string_view ns_a, std::string_view name_a, std::string_view ns_b,
                            std::string_view name_b) {
   if (ns_a == ns_b) return name_a < name_b;
@@ -19,8 +20,8 @@ inline bool NamespacedLess(std::string_view ns_a, std::string_view name_a, std::
   return a.append("/").append(name_a) < b.append("/").append(name_b);
 }
 
-// The numbers of the items in order of less(item, item). Items that are large are thus not moved around, and what is
-// sorted already, as everything kubectl prints, costs one look.
+// The numbers of the items in order of less(item, item). Items that are large are thus not moved
+// around, and what is sorted already, as everything kubectl prints, costs one look.
 template <class List, class Less>
 std::vector<uint32_t> SortedOrder(const List& list, Less&& less) {
   std::vector<uint32_t> order(list.size());

@@ -32,7 +32,7 @@ void Renumber(std::optional<Resource>& resource, const Renumbering& to) {
 
 void NumberKinds(ClusterDraft& draft, Diagnostics& diagnostics) {
   Cluster& cluster = draft.cluster;
-  const CsiClaims csi(cluster, draft.options.count_undeclared_csi_drivers);
+  const CsiClaims csi(cluster, draft.options);
   for (const StrId driver : csi.CountedDrivers()) {
     const std::string name = AttachLimitName(cluster.Text(driver));
     if (cluster.kinds.Intern(name) < 0)

@@ -25,6 +25,7 @@ constexpr CompatibilitySwitch kSwitches[] = {
     {"reclaim-predicates", &Compatibility::reclaim_predicates},
     {"preemptable-default", &Compatibility::preemptable_default},
     {"implied-zone", &Compatibility::implied_zone},
+    {"exact-undo", &Compatibility::exact_undo},
 };
 
 }  // namespace

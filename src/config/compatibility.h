@@ -28,6 +28,7 @@ struct Compatibility {
   bool reclaim_predicates = true;     // D28 reclaim looks at predicates before it evicts
   bool preemptable_default = true;    // D29 a closing zone takes only pods that say preemptable
   bool implied_zone = true;           // D30 preemptable does not imply the zone annotation
+  bool exact_undo = true;             // D32 an eviction that was taken back leaves no trace
 
   static Compatibility Krafla() { return {}; }
   static Compatibility Volcano();

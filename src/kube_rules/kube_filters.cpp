@@ -193,10 +193,7 @@ KubeFilters::Report KubeFilters::ExplainNode(TaskId task, NodeId node) {
   if ((needs & kClaims) == 0) return report;
   if (on_.node_volume_limits) at(Filter::kNodeVolumeLimits) = volumes_->limits.Check(task, node);
   if (on_.volume_zone) at(Filter::kVolumeZone) = volumes_->zone.Check(cls, node);
-  if (on_.volume_binding) {
-    at(Filter::kVolumeBinding) = volumes_->binding.CheckBound(cls, node);
-    at(Filter::kVolumeBinding).Join(volumes_->binding.CheckUnbound(cls, node));
-  }
+  if (on_.volume_binding) at(Filter::kVolumeBinding) = volumes_->binding.CheckAll(cls, node);
   return report;
 }
 

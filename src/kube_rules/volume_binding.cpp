@@ -94,6 +94,14 @@ Refusal VolumeBindingRule::CheckUnbound(ClassId cls, NodeId node) {
   return claims.unbound.empty() || Choose(claims, node) ? Refusal{} : nothing_to_bind_;
 }
 
+Refusal VolumeBindingRule::CheckAll(ClassId cls, NodeId node) {
+  const Refusal bound = CheckBound(cls, node);
+  Refusal all = CheckUnbound(cls, node);
+  if (!all.refused() || bound.reason == wrong_node_.reason) return bound;
+  all.Join(bound);
+  return all;
+}
+
 // Claims with a chosen node wait for their provisioner there. The others take volumes, small claims first so that
 // they leave the large volumes alone; what finds none must be provisioned.
 bool VolumeBindingRule::Choose(const Claims& claims, NodeId node) {

@@ -27,6 +27,8 @@ class VolumeBindingRule {
   // Claims that are bound when the pod is placed.
   bool HasUnbound(ClassId cls);
   Refusal CheckUnbound(ClassId cls, NodeId node);
+  // Both, with the reason Kubernetes names first.
+  Refusal CheckAll(ClassId cls, NodeId node);
   // The task was allocated there: its volumes are chosen. And given back.
   void Reserve(TaskId task, NodeId node, UndoLog& undo);
   void Unreserve(TaskId task, UndoLog& undo);

@@ -53,7 +53,11 @@ void DecodeNodeAffinity(AffinityScope& scope, JsonValue& value, PodSpec& spec) {
             if (term) preferred.term = std::move(*term);
           }
         });
-        if (possible) spec.preferred_node_terms.push_back(std::move(preferred));
+        if (possible) {
+          spec.preferred_node_terms.push_back(std::move(preferred));
+        } else if (preferred.weight != 0) {
+          spec.preferred_node_terms_broken = true;
+        }
       });
     }
   });

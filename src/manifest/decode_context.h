@@ -1,5 +1,5 @@
-// What every decoder works with. A decoder reads one object, adds it to the builder if nothing is wrong with it, and
-// notes in the reader what is.
+// What every decoder works with. A decoder reads one object, adds it to the builder if nothing is
+// wrong with it, and notes in the reader what is.
 #pragma once
 
 #include <string>
@@ -29,10 +29,14 @@ struct DecodeContext {
 
   // True when the object can be added: it has a name and nothing is wrong with it.
   bool Sound() {
-    if (meta.name.empty()) reader.WrongField("metadata.name", "missing");
+    // A name of the wrong type was complained of.
+    if (meta.name.empty() && !(meta.has_name && reader.HasErrors()))
+      reader.WrongField("metadata.name", "missing");
     return !reader.HasErrors();
   }
-  void Duplicate() { reader.WrongField("metadata.name", "duplicate: there is one of that name already"); }
+  void Duplicate() {
+    reader.WrongField("metadata.name", "duplicate: there is one of that name already");
+  }
   void AddedOrDuplicate(bool added) {
     if (!added) Duplicate();
   }

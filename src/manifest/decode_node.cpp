@@ -91,7 +91,8 @@ void DecodeStatus(DecodeContext& context, JsonValue& value, NodeStatus& status, 
   });
 }
 
-// What a node agent reports as usable beyond the allocatable amounts: plain numbers (milli-CPU, bytes).
+// What a node agent reports as usable beyond the allocatable amounts: plain numbers (milli-CPU,
+// bytes).
 void AddOversubscription(DecodeContext& context, std::string_view annotation, int kind,
                          Resource& allocatable) {
   const TextMap::Entry* entry = context.meta.annotations.Find(annotation);

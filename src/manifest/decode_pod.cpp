@@ -21,7 +21,8 @@ constexpr std::array kPolicies = {
     PolicyWord{"PreemptLowerPriority", PreemptionPolicy::kLowerPriority},
     PolicyWord{"Never", PreemptionPolicy::kNever}};
 
-// Templates are few. Pods with claims of their own have each its own digest, and keeping those would only cost.
+// Templates are few. Pods with claims of their own have each its own digest, and keeping those
+// would only cost.
 constexpr size_t kMaxCachedBytes = 8u << 20;
 
 TaskStatus StatusOf(std::string_view phase, bool deleting, bool has_node) {
@@ -58,8 +59,9 @@ int64_t DecodeCooldown(ObjectReader& reader, const Metadata& meta) {
   if (entry == nullptr) return -1;
   const Result<int64_t> duration = ParseGoDuration(entry->value);
   if (duration && *duration >= 0) return *duration;
-  reader.Warn(entry->at, fmt::format("{} is not a duration such as \"10m\"; the pod has no cooldown",
-                                     Quoted(entry->value)));
+  reader.Warn(entry->at,
+              fmt::format("{} is not a duration such as \"10m\"; the pod has no cooldown",
+                          Quoted(entry->value)));
   return -1;
 }
 
@@ -160,7 +162,8 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
     }
   });
   if (type == "PodScheduled" && state == "True") status.scheduled_at = since;
-  if (type == "DisruptionTarget" && state == "True") status.preempted = reason == "PreemptionByScheduler";
+  if (type == "DisruptionTarget" && state == "True")
+    status.preempted = reason == "PreemptionByScheduler";
   if (type == "PodResizePending") status.resize_infeasible = reason == "Infeasible";
 }
 

@@ -1,5 +1,5 @@
-// Pods. The bulk of every cluster, so this is the path that has to be fast: strings are looked up, not copied, and
-// what a pod asks for is decoded once per template.
+// Pods. The bulk of every cluster, so this is the path that has to be fast: strings are looked up,
+// not copied, and what a pod asks for is decoded once per template.
 #pragma once
 
 #include <string>
@@ -45,7 +45,8 @@ class DigestCache {
   size_t bytes_ = 0;
 };
 
-// The string that was asked for last: neighbours in a list of pods are of one namespace, role, job and class.
+// The string that was asked for last: neighbours in a list of pods are of one namespace, role, job
+// and class.
 class LastString {
  public:
   StrId Intern(std::string_view text, StringPool& strings) {
@@ -59,7 +60,8 @@ class LastString {
 
 class PodDecoder {
  public:
-  PodDecoder(ObjectReader& reader, ClusterBuilder& builder, std::vector<std::string> scheduler_names)
+  PodDecoder(ObjectReader& reader, ClusterBuilder& builder,
+             std::vector<std::string> scheduler_names)
       : builder_(builder),
         scheduler_names_(std::move(scheduler_names)),
         spec_decoder_(reader, builder.strings(), builder.kinds()) {}

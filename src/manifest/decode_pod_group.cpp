@@ -76,7 +76,8 @@ void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) 
 }
 
 // The first of `keys_in_order` that is there.
-std::string FirstAnnotation(const Metadata& meta, std::initializer_list<std::string_view> keys_in_order) {
+std::string FirstAnnotation(const Metadata& meta,
+                            std::initializer_list<std::string_view> keys_in_order) {
   for (const std::string_view key : keys_in_order)
     if (const TextMap::Entry* entry = meta.annotations.Find(key)) return std::string(entry->value);
   return {};
@@ -89,8 +90,9 @@ int64_t DecodeWaitingTime(ObjectReader& reader, const Metadata& meta) {
     if (entry == nullptr) continue;
     const Result<int64_t> duration = ParseGoDuration(entry->value);
     if (duration && *duration > 0) return *duration;
-    reader.Warn(entry->at, fmt::format("expected a duration above zero such as \"1h\", got {}; ignored",
-                                       Quoted(entry->value)));
+    reader.Warn(entry->at,
+                fmt::format("expected a duration above zero such as \"1h\", got {}; ignored",
+                            Quoted(entry->value)));
   }
   return -1;
 }

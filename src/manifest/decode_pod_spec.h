@@ -13,12 +13,13 @@ namespace krafla {
 
 struct DecodedPodSpec {
   PodSpec spec;
-  // Something of the pod itself (its name, its labels) went into the spec: an equal digest of another pod of the
-  // namespace may mean something else.
+  // Something of the pod itself (its name, its labels) went into the spec: an equal digest of
+  // another pod of the namespace may mean something else.
   bool of_this_pod_only = false;
 };
 
-// The flag of a digest whose pod has not passed an API server, which would have filled in and merged a few fields.
+// The flag of a digest whose pod has not passed an API server, which would have filled in and
+// merged a few fields.
 inline constexpr std::string_view kNotAdmittedFlag = "krafla/not-admitted";
 // The flag for a resize that will never be granted.
 inline constexpr std::string_view kResizeInfeasibleFlag = "krafla/resize-infeasible";

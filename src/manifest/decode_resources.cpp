@@ -26,7 +26,8 @@ bool IsNamePart(std::string_view name) {
   });
 }
 
-// Labels of small letters, digits and dashes, joined by dots. `prefix_size` more bytes count for the length.
+// Labels of small letters, digits and dashes, joined by dots. `prefix_size` more bytes count for
+// the length.
 bool IsDomain(std::string_view domain, size_t prefix_size) {
   if (domain.empty() || domain.size() + prefix_size > 253) return false;
   bool at_start = true;

@@ -27,12 +27,12 @@ const Quantity* FindAmount(const ResourceList& list, std::string_view name);
 // Per name the larger of both.
 void SetMax(ResourceList& list, const ResourceList& other);
 
-// Volcano's view: cpu and everything else in thousandths, memory in bytes, pods as a count. Names that
-// Kubernetes' scheduler does not count (no domain, "count/…") are left out.
+// Volcano's view: cpu and everything else in thousandths, memory in bytes, pods as a count. Names
+// that Kubernetes' scheduler does not count (no domain, "count/…") are left out.
 Resource ToResource(const ResourceList& list, ResourceKinds& kinds, ObjectReader& reader);
 
-// Kubernetes' rule for what is counted beside cpu, memory, pods and ephemeral-storage: names with a domain,
-// hugepages-… and attachable-volumes-….
+// Kubernetes' rule for what is counted beside cpu, memory, pods and ephemeral-storage: names with a
+// domain, hugepages-… and attachable-volumes-….
 bool IsScalarResourceName(std::string_view name);
 
 }  // namespace krafla

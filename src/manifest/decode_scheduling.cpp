@@ -69,7 +69,8 @@ void DecodeQueue(DecodeContext& context, JsonObject root) {
       DecodeQueueSpec(context, value, queue);
     } else if (key == "status") {
       reader.ForEachField(value, [&](std::string_view name, JsonValue& field) {
-        if (name == "state") queue.state = reader.Word<QueueState>(field, kStates, QueueState::kOpen);
+        if (name == "state")
+          queue.state = reader.Word<QueueState>(field, kStates, QueueState::kOpen);
       });
     }
   });
@@ -78,7 +79,8 @@ void DecodeQueue(DecodeContext& context, JsonObject root) {
   queue.created = context.meta.created;
   queue.hierarchy = AnnotationText(context.meta, keys::kHierarchy);
   queue.hierarchy_weights = AnnotationText(context.meta, keys::kHierarchyWeights);
-  // Only a queue with a parent can be part of a circle; finding lines takes a look at the whole file.
+  // Only a queue with a parent can be part of a circle; finding lines takes a look at the whole
+  // file.
   if (queue.parent != kEmptyStr) {
     facts.file = context.text.file;
     if (context.text.locate) facts.location = context.text.locate(0);
@@ -115,14 +117,16 @@ void DecodePodDisruptionBudget(DecodeContext& context, JsonObject root) {
       DecodeMetadata(reader, value, context.meta);
     } else if (key == "spec") {
       reader.ForEachField(value, [&](std::string_view name, JsonValue& field) {
-        if (name == "selector") budget.selector = DecodeLabelSelector(reader, field, context.strings());
+        if (name == "selector")
+          budget.selector = DecodeLabelSelector(reader, field, context.strings());
       });
     } else if (key == "status") {
       reader.ForEachField(value, [&](std::string_view name, JsonValue& field) {
         if (name == "disruptionsAllowed")
           budget.disruptions_allowed = reader.Int32(field, 0, kMaxInt32).value_or(0);
         if (name == "disruptedPods")
-          reader.ForEachField(field, [&](std::string_view pod, JsonValue&) { disrupted.push_back(pod); });
+          reader.ForEachField(
+              field, [&](std::string_view pod, JsonValue&) { disrupted.push_back(pod); });
       });
     }
   });

@@ -15,14 +15,15 @@ namespace krafla {
 namespace {
 
 using OpWord = std::pair<std::string_view, SelectorOp>;
-constexpr std::array kLabelOps = {OpWord{"In", SelectorOp::kIn}, OpWord{"NotIn", SelectorOp::kNotIn},
-                                  OpWord{"Exists", SelectorOp::kExists},
-                                  OpWord{"DoesNotExist", SelectorOp::kDoesNotExist}};
-constexpr std::array kNodeOps = {OpWord{"In", SelectorOp::kIn}, OpWord{"NotIn", SelectorOp::kNotIn},
-                                 OpWord{"Exists", SelectorOp::kExists},
-                                 OpWord{"DoesNotExist", SelectorOp::kDoesNotExist},
-                                 OpWord{"Gt", SelectorOp::kGreater}, OpWord{"Lt", SelectorOp::kLess}};
-constexpr std::array kFieldOps = {OpWord{"In", SelectorOp::kIn}, OpWord{"NotIn", SelectorOp::kNotIn}};
+constexpr std::array kLabelOps = {
+    OpWord{"In", SelectorOp::kIn}, OpWord{"NotIn", SelectorOp::kNotIn},
+    OpWord{"Exists", SelectorOp::kExists}, OpWord{"DoesNotExist", SelectorOp::kDoesNotExist}};
+constexpr std::array kNodeOps = {
+    OpWord{"In", SelectorOp::kIn},         OpWord{"NotIn", SelectorOp::kNotIn},
+    OpWord{"Exists", SelectorOp::kExists}, OpWord{"DoesNotExist", SelectorOp::kDoesNotExist},
+    OpWord{"Gt", SelectorOp::kGreater},    OpWord{"Lt", SelectorOp::kLess}};
+constexpr std::array kFieldOps = {OpWord{"In", SelectorOp::kIn},
+                                  OpWord{"NotIn", SelectorOp::kNotIn}};
 
 struct Expression {
   SelectorRequirement requirement;
@@ -81,7 +82,7 @@ Expression DecodeExpression(ObjectReader& reader, JsonValue& value, std::span<co
         reader.Wrong(at, "the operators Gt and Lt need exactly one value");
       } else if (!ParseNumber(values[0], requirement.number)) {
         answer.possible = false;
-        reader.Warn(at, fmt::format("{} is not a whole number: no node matches this term",
+        reader.Warn(at, fmt::format("{} is not a whole number: the term cannot be evaluated",
                                     Quoted(values[0])));
       }
       break;
@@ -138,7 +139,8 @@ std::optional<NodeSelectorTerm> DecodeNodeSelectorTerm(ObjectReader& reader, Jso
         const char* at = ObjectReader::At(item);
         Expression expression = DecodeExpression(reader, item, kFieldOps, strings);
         if (expression.key != "metadata.name" && !expression.key.empty())
-          reader.Wrong(at, fmt::format("expected the field metadata.name, got {}", Quoted(expression.key)));
+          reader.Wrong(at, fmt::format("expected the field metadata.name, got {}",
+                                       Quoted(expression.key)));
         if (expression.requirement.values.size() > 1)
           reader.Wrong(at, "a field is compared with exactly one value");
         term.name_fields.push_back(std::move(expression.requirement));
@@ -157,7 +159,8 @@ std::vector<NodeSelectorTerm> DecodeNodeSelector(ObjectReader& reader, JsonValue
   reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
     if (key != "nodeSelectorTerms") return;
     reader.ForEachItem(field, [&](JsonValue& item) {
-      if (auto term = DecodeNodeSelectorTerm(reader, item, strings)) terms.push_back(std::move(*term));
+      if (auto term = DecodeNodeSelectorTerm(reader, item, strings))
+        terms.push_back(std::move(*term));
     });
   });
   return terms;

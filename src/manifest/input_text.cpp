@@ -74,7 +74,7 @@ Result<InputText> InputText::FromFile(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return Fail("cannot be read: " + ErrorText(errno));
   InputText text;
-  struct stat status {};
+  struct stat status{};
   Result<void> done;
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     const auto bytes = static_cast<size_t>(status.st_size);

@@ -25,8 +25,8 @@ uint64_t LoadWord(const char* p) {
   return word;
 }
 
-// Marks the bytes that end a run of ordinary characters in a string: quotes, backslashes, control characters. Only the
-// lowest mark is exact (borrows may set others above it).
+// Marks the bytes that end a run of ordinary characters in a string: quotes, backslashes, control
+// characters. Only the lowest mark is exact (borrows may set others above it).
 uint64_t MarkSpecial(uint64_t word) {
   const uint64_t quote = word ^ (kOnes * '"');
   const uint64_t backslash = word ^ (kOnes * '\\');
@@ -39,7 +39,9 @@ bool IsSpecial(char c) {
   return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 int HexValue(char c) {
   if (IsDigit(c)) return c - '0';
@@ -117,7 +119,8 @@ inline const char* JsonScanner::PassString(const char* p) {
       if (special != 0) p += std::countr_zero(special) / 8;
     }
     while (p < end_ && !IsSpecial(*p)) ++p;
-    if (*p == '"' && p < end_) [[likely]] return p + 1;
+    if (*p == '"' && p < end_) [[likely]]
+      return p + 1;
     if (*p != '\\' || p >= end_) {
       if (p >= end_) {
         Fail(end_, "expected the quote that closes the string, but the text ends here");
@@ -168,12 +171,14 @@ const char* JsonScanner::PassUnicodeEscape(const char* p) {
     return nullptr;
   }
   if (first < 0xD800 || first > 0xDFFF) return p + 6;
-  const int second = first < 0xDC00 && end_ - p > 7 && p[6] == '\\' && p[7] == 'u' ? read(p + 6) : -1;
+  const int second =
+      first < 0xDC00 && end_ - p > 7 && p[6] == '\\' && p[7] == 'u' ? read(p + 6) : -1;
   if (second < 0xDC00 || second > 0xDFFF) {
     const bool cut_off =
         end_ - p < 12 && std::memchr(p, '"', static_cast<size_t>(end_ - p)) == nullptr;
-    Fail(cut_off ? end_ : p, fmt::format("the escape {} is one half of a character without the other",
-                        std::string_view(p, 6)));
+    Fail(cut_off ? end_ : p,
+         fmt::format("the escape {} is one half of a character without the other",
+                     std::string_view(p, 6)));
     return nullptr;
   }
   return p + 12;
@@ -252,7 +257,8 @@ bool JsonScanner::SkipValue() {
     // A value begins at p.
     const char bracket = *p;
     if (bracket == '{' || bracket == '[') {
-      if (depth == kMaxDepth) return Fail(p, fmt::format("nested deeper than {} levels", kMaxDepth));
+      if (depth == kMaxDepth)
+        return Fail(p, fmt::format("nested deeper than {} levels", kMaxDepth));
       is_object[static_cast<size_t>(depth++)] = bracket == '{';
       p = PassBlank(p + 1);
       if (*p != (bracket == '{' ? '}' : ']')) {
@@ -277,7 +283,8 @@ bool JsonScanner::SkipValue() {
         break;
       }
       if (*p != (in_object ? '}' : ']')) {
-        return FailExpected(p, in_object ? "',' or '}' after the value" : "',' or ']' after the value");
+        return FailExpected(
+            p, in_object ? "',' or '}' after the value" : "',' or ']' after the value");
       }
       --depth;
       ++p;
@@ -340,7 +347,9 @@ bool JsonScanner::NextKey(std::string_view& key) {
   return true;
 }
 
-bool JsonScanner::NextItem() { return Next(']', "',' or ']' after the value"); }
+bool JsonScanner::NextItem() {
+  return Next(']', "',' or ']' after the value");
+}
 
 size_t FindNotUtf8(std::string_view text) {
   if (simdjson::validate_utf8(text.data(), text.size())) return text.size();

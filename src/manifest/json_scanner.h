@@ -1,9 +1,9 @@
-// A strict reader of JSON text that keeps nothing: it steps over values, checks all of them on the way, and
-// says where and why a text is not JSON.
+// A strict reader of JSON text that keeps nothing: it steps over values, checks all of them on the
+// way, and says where and why a text is not JSON.
 //
-// Objects are decoded with simdjson, but not found with it: it would first index the whole text (for a List of
-// 100 MB that is half as much again), it checks only what is looked at, so that a missing bracket shows up
-// objects later, and it does not tell the place.
+// Objects are decoded with simdjson, but not found with it: it would first index the whole text
+// (for a List of 100 MB that is half as much again), it checks only what is looked at, so that a
+// missing bracket shows up objects later, and it does not tell the place.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,9 @@ class JsonScanner {
   // Takes one string; `inside` is what stands between the quotes, escapes as they are.
   bool TakeString(std::string_view& inside);
 
-  // Takes the bracket that opens an object or a list. NextKey and NextItem then move to each value of it, which
-  // is to be taken before the next call; they return false and take the closing bracket when there is none left.
+  // Takes the bracket that opens an object or a list. NextKey and NextItem then move to each value
+  // of it, which is to be taken before the next call; they return false and take the closing
+  // bracket when there is none left.
   bool EnterObject() { return Enter('{'); }
   bool EnterList() { return Enter('['); }
   bool NextKey(std::string_view& key);
@@ -69,7 +70,7 @@ class JsonScanner {
   const char* begin_;
   const char* end_;
   const char* next_;
-  int depth_ = 0;        // of what was entered and not left
+  int depth_ = 0;         // of what was entered and not left
   bool entered_ = false;  // the bracket that opens was the last thing taken
   JsonProblem problem_;
 };

@@ -16,7 +16,9 @@ constexpr std::array<bool, 256> kMustEscape = [] {
   return table;
 }();
 
-bool MustEscape(char c) { return kMustEscape[static_cast<unsigned char>(c)]; }
+bool MustEscape(char c) {
+  return kMustEscape[static_cast<unsigned char>(c)];
+}
 
 void AppendEscaped(std::string& text, char c) {
   constexpr std::string_view kHex = "0123456789abcdef";

@@ -1,5 +1,5 @@
-// Lines and columns of byte offsets, for messages about large texts. The table is made when the first message
-// needs it; each later question reads at most one block of the text.
+// Lines and columns of byte offsets, for messages about large texts. The table is made when the
+// first message needs it; each later question reads at most one block of the text.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,8 @@ void Finder::Visit(const std::string& directory) {
     } else if (IsManifestName(name)) {
       const auto target = std::filesystem::status(path, error);
       if (error || target.type() == std::filesystem::file_type::not_found) {
-        CannotRead(path, error ? error : std::make_error_code(std::errc::no_such_file_or_directory));
+        CannotRead(path,
+                   error ? error : std::make_error_code(std::errc::no_such_file_or_directory));
       } else if (std::filesystem::is_regular_file(target)) {
         files_.push_back(path);
       }
@@ -66,8 +67,7 @@ void Finder::Visit(const std::string& directory) {
 
 }  // namespace
 
-std::vector<std::string> FindManifestFiles(const std::string& directory,
-                                           Diagnostics& diagnostics) {
+std::vector<std::string> FindManifestFiles(const std::string& directory, Diagnostics& diagnostics) {
   Finder finder(diagnostics);
   finder.Visit(directory);
   return finder.TakeFiles();

@@ -6,6 +6,7 @@ namespace krafla {
 
 void Metadata::Clear() {
   name = {};
+  has_name = false;
   ns = {};
   uid = {};
   owner_pod_uid = {};
@@ -43,6 +44,7 @@ void DecodeOwners(ObjectReader& reader, JsonValue& value, Metadata& meta) {
 void DecodeMetadata(ObjectReader& reader, JsonValue& value, Metadata& meta, bool with_owner) {
   reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
     if (key == "name") {
+      meta.has_name = true;
       meta.name = reader.Text(field);
     } else if (key == "namespace") {
       meta.ns = reader.Text(field);

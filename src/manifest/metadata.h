@@ -13,7 +13,8 @@
 
 namespace krafla {
 
-// Pairs of texts in the order of the object; a few dozen at most, so looking through all of them is quick.
+// Pairs of texts in the order of the object; a few dozen at most, so looking through all of them is
+// quick.
 class TextMap {
  public:
   void Clear() { entries_.clear(); }
@@ -41,6 +42,7 @@ class TextMap {
 // Made once and filled anew for each object, so that reading allocates nothing.
 struct Metadata {
   std::string_view name;
+  bool has_name = false;           // the field is there, whatever it holds
   std::string_view ns;
   std::string_view uid;
   Timestamp created;
@@ -54,7 +56,8 @@ struct Metadata {
 };
 
 // The value of "metadata". Owner references are rarely needed and are read only when asked for.
-void DecodeMetadata(ObjectReader& reader, JsonValue& value, Metadata& meta, bool with_owner = false);
+void DecodeMetadata(ObjectReader& reader, JsonValue& value, Metadata& meta,
+                    bool with_owner = false);
 
 void DecodeTextMap(ObjectReader& reader, JsonValue& value, TextMap& map);
 

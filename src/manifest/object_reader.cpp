@@ -1,6 +1,7 @@
 #include "manifest/object_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <system_error>
@@ -25,6 +26,24 @@ std::string Shown(std::string_view token) {
       return Quoted(token.substr(1, token.size() - 2));
     default:
       return Printable(token);
+  }
+}
+
+// The first quote or backslash from `at` on: the end of a string, or the first thing in it that has
+// to be decoded. The indexer has made sure that every string ends, and there is padding behind the
+// last one.
+const char* FindQuoteOrEscape(const char* at) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  for (;; at += sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, at, sizeof(word));
+    // A byte that is zero gets its top bit; the lowest such bit is exact.
+    const uint64_t quote = word ^ (kOnes * '"');
+    const uint64_t escape = word ^ (kOnes * '\\');
+    const uint64_t found =
+        (((quote - kOnes) & ~quote) | ((escape - kOnes) & ~escape)) & (kOnes << 7);
+    if (found != 0) return at + (std::countr_zero(found) >> 3);
   }
 }
 
@@ -77,12 +96,9 @@ void ObjectReader::UnknownWord(const char* at, std::string_view word,
 }
 
 std::string_view ObjectReader::Key(simdjson::ondemand::field& field) {
-  // The indexer has made sure that every string ends.
   const char* begin = field.key().raw();
-  const char* text_end = Current().data() + Current().size();
-  const void* quote = std::memchr(begin, '"', static_cast<size_t>(text_end - begin));
-  const size_t size = quote == nullptr ? 0 : static_cast<size_t>(static_cast<const char*>(quote) - begin);
-  if (std::memchr(begin, '\\', size) == nullptr) return {begin, size};
+  const char* end = FindQuoteOrEscape(begin);
+  if (*end == '"') return {begin, static_cast<size_t>(end - begin)};
   std::string_view key;
   if (const auto error = field.unescaped_key().get(key)) Malformed(error);
   return key;
@@ -90,7 +106,7 @@ std::string_view ObjectReader::Key(simdjson::ondemand::field& field) {
 
 std::string_view ObjectReader::Raw(JsonValue& value) {
   std::string_view raw;
-  switch (value.raw_json_token().front()) {
+  switch (*At(value)) {
     case '{': {
       JsonObject object;
       simdjson::error_code error = value.get_object().get(object);
@@ -112,13 +128,15 @@ std::string_view ObjectReader::Raw(JsonValue& value) {
 }
 
 std::string_view ObjectReader::Text(JsonValue& value) {
-  const std::string_view token = Token(value);
-  if (token.size() < 2 || token.front() != '"' || token.back() != '"') {
-    if (!IsNull(value)) WrongType(value, "text");
+  const char* at = At(value);
+  if (*at != '"') {
+    // YAML takes yes, no and 010 for something else than text, which is a surprise to most.
+    const bool is_word = *at != '{' && *at != '[';
+    if (!IsNull(value)) WrongType(value, is_word ? "text in quotes" : "text");
     return {};
   }
-  const std::string_view inside = token.substr(1, token.size() - 2);
-  if (std::memchr(inside.data(), '\\', inside.size()) == nullptr) return inside;
+  const char* end = FindQuoteOrEscape(at + 1);
+  if (*end == '"') return {at + 1, static_cast<size_t>(end - at - 1)};
   std::string_view text;
   if (const auto error = value.get_string().get(text)) Malformed(error);
   return text;

@@ -1,8 +1,10 @@
-// One API object while it is read: typed values out of its JSON, and a list of what is wrong with it.
+// One API object while it is read: typed values out of its JSON, and a list of what is wrong with
+// it.
 //
-// A value that is null counts as absent everywhere, as in Kubernetes. Reading never stops at a wrong value: the
-// problem is noted, a default is given back, and the rest is read, so that the user sees all problems at once.
-// Texts that are given out live as long as the JSON and the parser's present document.
+// A value that is null counts as absent everywhere, as in Kubernetes. Reading never stops at a
+// wrong value: the problem is noted, a default is given back, and the rest is read, so that the
+// user sees all problems at once. Texts that are given out live as long as the JSON and the
+// parser's present document.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,7 @@ using JsonObject = simdjson::ondemand::object;
 struct ObjectProblem {
   Severity severity = Severity::kError;
   size_t offset = 0;    // into the object's JSON
-  std::string field;    // given when the field at `offset` is not the one that is meant (it is missing, say)
+  std::string field;    // given when another than the field at `offset` is meant (it is missing)
   std::string message;
 };
 
@@ -51,7 +53,8 @@ class SourceMap {
 class ObjectReader {
  public:
   void Start(std::string_view json);
-  // From here to the next call values come from `text`, which was pieced together from the object's JSON.
+  // From here to the next call values come from `text`, which was pieced together from the object's
+  // JSON.
   void ReadCopy(std::string_view text, const SourceMap& sources);
   void EndCopy() { sources_ = nullptr; }
 
@@ -60,13 +63,17 @@ class ObjectReader {
   bool HasErrors() const { return errors_ > 0; }
   int errors() const { return errors_; }
 
-  void Wrong(const char* at, std::string message) { Note(Severity::kError, at, {}, std::move(message)); }
+  void Wrong(const char* at, std::string message) {
+    Note(Severity::kError, at, {}, std::move(message));
+  }
   void Wrong(JsonValue& at, std::string message) { Wrong(At(at), std::move(message)); }
   // About a field that is not there, or not at a place that can be shown.
   void WrongField(std::string field, std::string message) {
     Note(Severity::kError, json_.data(), std::move(field), std::move(message));
   }
-  void Warn(const char* at, std::string message) { Note(Severity::kWarning, at, {}, std::move(message)); }
+  void Warn(const char* at, std::string message) {
+    Note(Severity::kWarning, at, {}, std::move(message));
+  }
   // "expected text, got a list"
   void WrongType(JsonValue& value, std::string_view expected);
   void Malformed(simdjson::error_code error);
@@ -75,9 +82,7 @@ class ObjectReader {
   static const char* At(JsonValue& value) { return value.raw_json_token().data(); }
   // The value's first token: all of a string, number or word, only the bracket of a list or object.
   static std::string_view Token(JsonValue& value) { return TrimEnd(value.raw_json_token()); }
-  static bool IsNull(JsonValue& value) {
-    return value.raw_json_token().front() == 'n' && Token(value) == "null";
-  }
+  static bool IsNull(JsonValue& value) { return *At(value) == 'n' && Token(value) == "null"; }
   // The bytes of the whole value.
   std::string_view Raw(JsonValue& value);
 
@@ -98,7 +103,8 @@ class ObjectReader {
   std::string_view TextNotEmpty(JsonValue& value);
   // Nothing for null and for what is wrong.
   std::optional<int64_t> WholeNumber(JsonValue& value, int64_t least, int64_t most);
-  std::optional<int32_t> Int32(JsonValue& value, int32_t least = std::numeric_limits<int32_t>::min(),
+  std::optional<int32_t> Int32(JsonValue& value,
+                               int32_t least = std::numeric_limits<int32_t>::min(),
                                int32_t most = std::numeric_limits<int32_t>::max());
   bool Bool(JsonValue& value, bool otherwise = false);
   Timestamp Time(JsonValue& value);
@@ -113,7 +119,6 @@ class ObjectReader {
     while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
     return text;
   }
-  std::string_view Current() const { return sources_ != nullptr ? copy_ : json_; }
   std::string_view Key(simdjson::ondemand::field& field);
   void Note(Severity severity, const char* at, std::string field, std::string message);
   void UnknownWord(const char* at, std::string_view word, std::span<const std::string_view> known);

@@ -17,14 +17,20 @@ struct ObjectText {
   // simdjson::SIMDJSON_PADDING bytes behind the end may be read.
   std::string_view json;
   std::string_view file;
-  // Where in the file the byte `offset` of `json` stands: the JSON file itself, or the YAML it was made from.
+  // Where in the file the byte `offset` of `json` stands: the JSON file itself, or the YAML it was
+  // made from.
   std::function<Location(size_t offset)> locate;
 };
 
 using ObjectSink = std::function<void(const ObjectText&)>;
 
-// Calls `sink` for every object, in order. `inputs` are files, directories (their .yaml, .yml and .json files, by
-// name, recursively) or "-". What cannot be read is reported; the rest is read all the same.
+// Calls `sink` for every object, in order. `inputs` are files, directories (their .yaml, .yml and
+// .json files, by name, recursively, hidden ones aside) or "-". What cannot be read is reported;
+// the rest is read all the same. A document (a YAML document, one JSON value) with a mistake in it
+// gives nothing, and behind a syntax error the file is not read on.
+//
+// Every object is well-formed JSON of one object with a "kind". Items of a PodList that have none
+// get it, and the list's apiVersion, in front.
 void ReadObjects(std::span<const std::string> inputs, std::istream& standard_input,
                  const ObjectSink& sink, Diagnostics& diagnostics);
 

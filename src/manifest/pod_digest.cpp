@@ -36,9 +36,13 @@ void PodDigest::Clear() {
 }
 
 void PodDigest::AddKey(std::string_view key) {
-  text_ += '"';
-  text_ += key;
-  text_ += "\":";
+  const size_t start = text_.size();
+  text_.resize(start + key.size() + 3);
+  char* to = text_.data() + start;
+  *to++ = '"';
+  to = std::copy(key.begin(), key.end(), to);
+  *to++ = '"';
+  *to = ':';
 }
 
 void PodDigest::AddRaw(std::string_view raw) {

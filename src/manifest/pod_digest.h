@@ -1,9 +1,9 @@
 // The parts of a pod that decide what it asks for, copied out of its JSON into one short JSON text.
 //
-// Pods of one template differ in names, mounts, environment and status, but their digests are equal byte for byte:
-// what was decoded for one of them holds for all. A digest is
-//   {"containers":[{"name":…,"image":…,"resources":…,"ports":…}],"affinity":…,…}
-// with each value as the pod had it, so that a problem found in it can be shown at its place in the pod.
+// Pods of one template differ in names, mounts, environment and status, but their digests are equal
+// byte for byte: what was decoded for one of them holds for all. A digest is
+//   {"containers":[{"name":…,"image":…,"resources":…,"ports":…}],"affinity":…,…} with each value as
+//   the pod had it, so that a problem found in it can be shown at its place in the pod.
 #pragma once
 
 #include <string>
@@ -32,7 +32,8 @@ class PodDigest {
   void CutTo(size_t size);
   // Of each item of a list the fields that matter; items that have none of `decisive` are left out.
   void AddItems(ObjectReader& reader, std::string_view key, JsonValue& list,
-                std::span<const std::string_view> fields, std::span<const std::string_view> decisive);
+                std::span<const std::string_view> fields,
+                std::span<const std::string_view> decisive);
 
   std::string text_ = "{";
   SourceMap sources_;

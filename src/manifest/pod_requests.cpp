@@ -1,9 +1,10 @@
 // The rule, per kind of resource, in both reckonings:
 //   1. Containers are summed up.
 //   2. Sidecars (init containers that keep running) are added to that sum.
-//   3. A plain init container runs beside the sidecars started before it; the largest such moment is a lower bound.
-//   4. Pod-level requests for cpu, memory and huge pages replace the result; the overhead comes on top.
-// Volcano rounds each container up; Kubernetes sums exactly and rounds once.
+//   3. A plain init container runs beside the sidecars started before it; the largest such moment
+//      is a lower bound.
+//   4. Pod-level requests for cpu, memory and huge pages replace the result; the overhead comes on
+//      top. Volcano rounds each container up; Kubernetes sums exactly and rounds once.
 #include "manifest/pod_requests.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace krafla {
 
 namespace {
 
-// Kubernetes keeps amounts to the thousandth at most; finer ones are rounded up when they reach the API server.
+// Kubernetes keeps amounts to the thousandth at most; finer ones are rounded up when they reach the
+// API server.
 __extension__ using Milli = __int128;
 
 constexpr Milli kDefaultCpu = 100;
@@ -169,7 +171,8 @@ double WholeUnits(Milli milli) { return static_cast<double>((milli + 999) / 1000
 
 }  // namespace
 
-void SetRequests(const PodRequests& pod, ResourceKinds& kinds, ObjectReader& reader, PodSpec& spec) {
+void SetRequests(const PodRequests& pod, ResourceKinds& kinds, ObjectReader& reader,
+                 PodSpec& spec) {
   spec.request = VolcanoRequest(pod, kinds, reader);
   const MilliAmounts cpu = Scored(pod, "cpu", kDefaultCpu);
   spec.scored_cpu = static_cast<double>(cpu.requested);

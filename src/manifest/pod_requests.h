@@ -9,7 +9,8 @@
 
 namespace krafla {
 
-// What was asked for, what the node has granted and what is in force. They differ while a pod is resized in place.
+// What was asked for, what the node has granted and what is in force. They differ while a pod is
+// resized in place.
 struct RequestState {
   ResourceList asked;
   ResourceList granted;   // allocatedResources

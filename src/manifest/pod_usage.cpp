@@ -1,5 +1,5 @@
-// The sums are those of Kubernetes' PodRequests and PodLimits, which differ from how Volcano's scheduler counts a pod
-// (pod_requests.h): amounts are added exactly, and limits count as well.
+// The sums are those of Kubernetes' PodRequests and PodLimits, which differ from how Volcano's
+// scheduler counts a pod (pod_requests.h): amounts are added exactly, and limits count as well.
 #include "manifest/pod_usage.h"
 
 #include <algorithm>
@@ -85,9 +85,9 @@ void SetMax(PodUsage& usage, const PodUsage& other) {
   }
 }
 
-// Containers and sidecars in sum, but no less than any moment of the start: an init container beside the sidecars that
-// were started before it.
-PodUsage SumContainers(const PodResources& pod, PodUsage Resources::*which) {
+// Containers and sidecars in sum, but no less than any moment of the start: an init container
+// beside the sidecars that were started before it.
+PodUsage SumContainers(const PodResources& pod, PodUsage Resources::* which) {
   PodUsage total;
   for (const Container& container : pod.containers) AddTimes(total, container.resources.*which, 1);
   PodUsage sidecars;

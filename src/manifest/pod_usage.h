@@ -1,4 +1,5 @@
-// What a pod counts for in a ResourceQuota. Volcano's Job controller adds that up for a PodGroup's minResources.
+// What a pod counts for in a ResourceQuota. Volcano's Job controller adds that up for a PodGroup's
+// minResources.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,10 @@ __extension__ using MilliAmount = __int128;
 // By name, in thousandths.
 using PodUsage = std::map<std::string, MilliAmount, std::less<>>;
 
-// The usage of a pod with this "spec" (a part of the reader's text, empty when absent): cpu, memory, ephemeral-storage, huge
-// pages and extended resources by their own names and by the quota's (requests.cpu, limits.cpu), and the pod
-// itself. What is wrong with the amounts is noted in the reader.
+// The usage of a pod with this "spec" (a part of the reader's text, empty when absent): cpu,
+// memory, ephemeral-storage, huge pages and extended resources by their own names and by the
+// quota's (requests.cpu, limits.cpu), and the pod itself. What is wrong with the amounts is noted
+// in the reader.
 PodUsage DecodePodUsage(ObjectReader& reader, std::string_view pod_spec);
 
 // usage += more * times

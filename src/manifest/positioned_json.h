@@ -26,7 +26,8 @@ class PositionedJson {
   void Append(std::string_view text) { text_ += text; }
   // As a JSON string. `text` must be UTF-8.
   void AppendString(std::string_view text) { AppendJsonString(text_, text); }
-  // [begin, end) of `from` with its positions, except the first: that of `begin` itself, which the caller marks.
+  // [begin, end) of `from` with its positions, except the first: that of `begin` itself, which the
+  // caller marks.
   void AppendValue(const PositionedJson& from, size_t begin, size_t end);
   // The same with all positions.
   void AppendSlice(const PositionedJson& from, size_t begin, size_t end);

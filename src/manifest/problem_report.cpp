@@ -42,7 +42,8 @@ void ProblemReport::Add(const ObjectText& text, const std::string& object,
 void ProblemReport::Finish() {
   for (const auto& [file, counts] : counts_) {
     if (counts.errors > kMaxPerFile)
-      diagnostics_.Error(file, {}, fmt::format("… and {} more errors", counts.errors - kMaxPerFile));
+      diagnostics_.Error(file, {},
+                         fmt::format("… and {} more errors", counts.errors - kMaxPerFile));
     if (counts.warnings > kMaxPerFile)
       diagnostics_.Warning(file, {},
                            fmt::format("… and {} more warnings", counts.warnings - kMaxPerFile));

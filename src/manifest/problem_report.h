@@ -1,4 +1,5 @@
-// Turns what decoders noted into messages for the user, not more of them per file than anybody reads.
+// Turns what decoders noted into messages for the user, not more of them per file than anybody
+// reads.
 #pragma once
 
 #include <map>
@@ -16,7 +17,8 @@ class ProblemReport {
   static constexpr int kMaxPerFile = 50;
 
   // Lenient: errors are warnings, because the object they are about is skipped.
-  ProblemReport(Diagnostics& diagnostics, bool lenient) : diagnostics_(diagnostics), lenient_(lenient) {}
+  ProblemReport(Diagnostics& diagnostics, bool lenient)
+      : diagnostics_(diagnostics), lenient_(lenient) {}
 
   void Add(const ObjectText& text, const std::string& object, const ObjectReader& reader);
   void Add(Diagnostic diagnostic);

@@ -1,10 +1,13 @@
 // How a cluster is read:
-//   1. The stream gives one object after the other as JSON text, whatever file and notation it was in.
-//   2. The object's kind picks its decoder, which checks it and hands its facts to the builder. A Volcano Job is
-//      first turned into the PodGroup and pods its controller would make; these give way to written ones.
+//   1. The stream gives one object after the other as JSON text, whatever file and notation it was
+//      in.
+//   2. The object's kind picks its decoder, which checks it and hands its facts to the builder. A
+//      Volcano Job is first turned into the PodGroup and pods its controller would make; these give
+//      way to written ones.
 //   3. The builder puts the facts together and warns about references that lead nowhere.
 #include "manifest/read_cluster.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <string>
@@ -81,7 +84,8 @@ class ClusterReader {
       : diagnostics_(diagnostics),
         facts_(facts),
         report_(diagnostics, options.lenient),
-        builder_({options.default_queue, options.count_undeclared_csi_drivers}),
+        builder_({options.default_queue, options.count_undeclared_csi_drivers,
+                  options.ignored_provisioners}),
         pods_(reader_, builder_, options.scheduler_names) {}
 
   void Read(const ObjectText& text, Origin origin) {
@@ -134,6 +138,9 @@ class ClusterReader {
 
   // Null when there is nothing to decode: the kind is not used, or it is not said.
   const Kind* KindOf(JsonObject root) {
+    const std::string_view json = reader_.json();
+    // Neighbours are often of one kind, and then begin with the same bytes.
+    if (!last_start_.empty() && json.starts_with(last_start_)) return last_kind_;
     TypeNames type;
     reader_.WhileFields(root, [&](std::string_view key, JsonValue& value) {
       if (key == "apiVersion") type.api_version = reader_.Text(value);
@@ -145,8 +152,23 @@ class ClusterReader {
     if (type.api_version.empty()) reader_.WrongField("apiVersion", "missing");
     if (reader_.HasErrors()) return nullptr;
     const Kind* kind = FindKind(type);
-    if (kind == nullptr) ++facts_.ignored_kinds[IgnoredName(type)];
+    if (kind == nullptr) {
+      ++facts_.ignored_kinds[IgnoredName(type)];
+    } else {
+      Remember(json, type, kind);
+    }
     return kind;
+  }
+
+  void Remember(std::string_view json, const TypeNames& type, const Kind* kind) {
+    constexpr size_t kMaxStart = 128;
+    const char* end = std::max(type.kind.data() + type.kind.size(),
+                               type.api_version.data() + type.api_version.size());
+    // Texts with escapes are not part of the object's own bytes.
+    const bool inside = std::min(type.kind.data(), type.api_version.data()) >= json.data() &&
+                        end < json.data() + std::min(json.size(), kMaxStart);
+    last_start_.assign(json.data(), inside ? static_cast<size_t>(end + 1 - json.data()) : 0);
+    last_kind_ = kind;
   }
 
   void Decode(const Kind& kind, JsonObject root, const ObjectText& text, Origin origin) {
@@ -188,6 +210,8 @@ class ClusterReader {
   Metadata meta_;
   simdjson::ondemand::parser parser_;
   PodDecoder pods_;
+  std::string last_start_;  // of the last object, up to the end of apiVersion and kind
+  const Kind* last_kind_ = nullptr;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // 1. The job is read, with the defaults of Volcano's webhook (volcano_job_spec.h).
 // 2. The PodGroup gets the job's labels and annotations, all of them, and the least that must run.
-// 3. Each task's pod text is written once up to what differs between its pods: name, index, partition.
+// 3. Of each task the pods' spec, labels and annotations are made once; the pods differ in name,
+//    index and partition.
 #include "manifest/volcano_job.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "base/did_you_mean.h"
 #include "manifest/json_path.h"
 #include "manifest/json_string.h"
 #include "manifest/object_reader.h"
@@ -82,8 +84,8 @@ void WriteMetadata(ObjectWriter& object, std::string& json, const VolcanoJob& jo
   metadata.Close();
 }
 
-// What must be there for the job to start: the tasks' own minimum first, or, when that is more than the job's, simply the
-// first pods; higher priorities first in both cases.
+// What must be there for the job to start: the tasks' own minimum first, or, when that is more than
+// the job's, simply the first pods; higher priorities first in both cases.
 PodUsage MinResources(const VolcanoJob& job, const PriorityOfClass& priority_of) {
   struct Ranked {
     const VolcanoTask* task;
@@ -169,13 +171,14 @@ std::string WritePodGroup(const VolcanoJob& job, const PriorityOfClass& priority
   spec.Close();
 
   // Of a job that runs the group has run before; all others wait to be let in.
-  object.Raw("status", job.phase == "Running" ? R"({"phase":"Running"})" : R"({"phase":"Pending"})");
+  object.Raw("status",
+             job.phase == "Running" ? R"({"phase":"Running"})" : R"({"phase":"Pending"})");
   object.Close();
   return json;
 }
 
-// The volumes of the template, JSON of a list or empty, and the claims of the job. The controller names the latter at
-// random, which nobody relies on.
+// The volumes of the template, JSON of a list or empty, and the claims of the job. The controller
+// names the latter at random, which nobody relies on.
 void WriteVolumes(std::string& json, std::string_view own, const VolcanoJob& job) {
   const size_t first = own.find_first_not_of("[ \t\r\n");
   const bool any = own.starts_with('[') && first != std::string_view::npos && own[first] != ']';
@@ -193,8 +196,8 @@ void WriteVolumes(std::string& json, std::string_view own, const VolcanoJob& job
   json += ']';
 }
 
-// The template's spec with what the controller adds to it. Mounts of the job's volumes are left out: they do not matter
-// for where a pod runs.
+// The template's spec with what the controller adds to it. Mounts of the job's volumes are left
+// out: they do not matter for where a pod runs.
 std::string WritePodSpec(const VolcanoJob& job, const VolcanoTask& task) {
   std::string json;
   ObjectWriter spec(json);
@@ -206,7 +209,8 @@ std::string WritePodSpec(const VolcanoJob& job, const VolcanoTask& task) {
       spec.Raw(key, value);
     }
   }
-  spec.Text("schedulerName", task.scheduler_name.empty() ? job.scheduler_name : task.scheduler_name);
+  spec.Text("schedulerName",
+            task.scheduler_name.empty() ? job.scheduler_name : task.scheduler_name);
   const std::string& priority_class =
       task.priority_class.empty() ? job.priority_class : task.priority_class;
   if (!priority_class.empty()) spec.Text("priorityClassName", priority_class);
@@ -309,8 +313,9 @@ bool WritePods(const VolcanoJob& job, const VolcanoTask& task, size_t& bytes_lef
 void Report(const ObjectReader& reader, const VolcanoJob& job, const ObjectText& text,
             Diagnostics& diagnostics) {
   for (const ObjectProblem& problem : reader.problems()) {
-    diagnostics.Add({problem.severity, std::string(text.file), text.locate(problem.offset),
-                     fmt::format("Job {}/{}", job.ns, job.name),
+    diagnostics.Add({problem.severity, std::string(text.file),
+                     text.locate ? text.locate(problem.offset) : Location{},
+                     fmt::format("Job {}/{}", Printable(job.ns), Printable(job.name)),
                      problem.field.empty() ? JsonPathAt(text.json, problem.offset) : problem.field,
                      problem.message});
   }
@@ -323,7 +328,8 @@ std::vector<std::string> ExpandVolcanoJob(const ObjectText& text, Diagnostics& d
   ObjectReader reader;
   reader.Start(text.json);
   const VolcanoJob job = DecodeVolcanoJob(reader);
-  // A job of the past may have been written for another version of Volcano: what is wrong with it is no matter.
+  // A job of the past may have been written for another version of Volcano: what is wrong with it
+  // is no matter.
   if (job.IsOver()) return {};
   std::vector<std::string> texts;
   if (!reader.HasErrors()) {

@@ -54,7 +54,7 @@ class JobDecoder {
   ObjectReader& reader_;
   VolcanoJob job_;
   const char* min_available_at_ = nullptr;
-  std::vector<TaskNotes> notes_;                          // by task
+  std::vector<TaskNotes> notes_;                         // by task
   std::map<std::string, int64_t, std::less<>> started_;  // by the task's name
 };
 
@@ -117,9 +117,10 @@ void JobDecoder::ReadVolumes(JsonValue& value) {
       if (key == "volumeClaimName") claim = reader_.Text(field);
     });
     if (claim.empty()) {
-      // The controller makes a claim and writes its name here. It is a Kubernetes object of its own, which a
-      // scheduler cannot know anything about before it exists.
-      reader_.Warn(at, "the claim for this volume does not exist yet; the pods are placed without it");
+      // The controller makes a claim and writes its name here. It is a Kubernetes object of its
+      // own, which a scheduler cannot know anything about before it exists.
+      reader_.Warn(at,
+                   "the claim for this volume does not exist yet; the pods are placed without it");
     } else if (std::find(job_.claims.begin(), job_.claims.end(), claim) == job_.claims.end()) {
       job_.claims.push_back(std::move(claim));
     }
@@ -163,9 +164,8 @@ void JobDecoder::ReadPartitions(JsonValue& value, VolcanoTask& task) {
 void JobDecoder::ReadDependencies(JsonValue& value, VolcanoTask& task, TaskNotes& notes) {
   reader_.ForEachField(value, [&](std::string_view key, JsonValue& field) {
     if (key == "name") {
-      reader_.ForEachItem(field, [&](JsonValue& name) {
-        notes.depends_on.emplace_back(reader_.Text(name));
-      });
+      reader_.ForEachItem(
+          field, [&](JsonValue& name) { notes.depends_on.emplace_back(reader_.Text(name)); });
     } else if (key == "iteration") {
       task.any_dependency_will_do = reader_.Text(field) == "any";
     }
@@ -250,10 +250,9 @@ void JobDecoder::SetDefaults() {
     if (task.usage.empty()) task.usage = DecodePodUsage(reader_, {});
     if (task.name.empty()) task.name = "default" + std::to_string(i);
     if (notes_[i].min_available_at == nullptr) {
-      const int64_t partitioned =
-          task.partitions
-              ? int64_t{task.partitions->min_partitions} * int64_t{task.partitions->size}
-              : 0;
+      const int64_t partitioned = task.partitions ? int64_t{task.partitions->min_partitions} *
+                                                        int64_t{task.partitions->size}
+                                                  : 0;
       task.min_available = partitioned > 0
                                ? static_cast<int32_t>(std::min<int64_t>(partitioned, kMaxInt32))
                                : task.replicas;
@@ -281,7 +280,8 @@ void JobDecoder::NameTasks() {
     for (const std::string& name : notes_[i].depends_on) {
       const auto found = index_of.find(name);
       if (found == index_of.end()) {
-        reader_.Wrong(task.at, fmt::format("depends on {}, which is no task of the job", Quoted(name)));
+        reader_.Wrong(task.at,
+                      fmt::format("depends on {}, which is no task of the job", Quoted(name)));
       } else {
         task.depends_on.push_back(found->second);
       }
@@ -321,6 +321,8 @@ bool VolcanoJob::IsOver() const {
   return deleting || std::find(kOver.begin(), kOver.end(), phase) != kOver.end();
 }
 
-VolcanoJob DecodeVolcanoJob(ObjectReader& reader) { return JobDecoder(reader).Decode(); }
+VolcanoJob DecodeVolcanoJob(ObjectReader& reader) {
+  return JobDecoder(reader).Decode();
+}
 
 }  // namespace krafla

@@ -39,8 +39,9 @@ struct VolcanoTask {
   TextPairs annotations;
   std::string scheduler_name;
   std::string priority_class;
-  std::vector<std::pair<std::string, std::string_view>> pod_fields;  // the rest of its spec, as JSON
-  PodUsage usage;                                                    // of one pod
+  // The rest of its spec, as JSON.
+  std::vector<std::pair<std::string, std::string_view>> pod_fields;
+  PodUsage usage;  // of one pod
 
   const char* at = nullptr;  // for messages
 };

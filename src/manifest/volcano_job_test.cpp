@@ -26,12 +26,15 @@ Expanded Expand(std::string_view text, const PriorityOfClass& priority_of = {}) 
   Diagnostics diagnostics;
   ReadObjectsFromText(
       text, "job.yaml",
-      [&](const ObjectText& job) { expanded.texts = ExpandVolcanoJob(job, diagnostics, priority_of); },
+      [&](const ObjectText& job) {
+        expanded.texts = ExpandVolcanoJob(job, diagnostics, priority_of);
+      },
       diagnostics);
   for (const Diagnostic& item : diagnostics.items()) expanded.messages.push_back(ToString(item));
   for (const std::string& json : expanded.texts) {
     JsonScanner scanner(json);
-    EXPECT_TRUE(scanner.SkipValue() && scanner.AtEnd()) << json << "\n" << scanner.problem().message;
+    EXPECT_TRUE(scanner.SkipValue() && scanner.AtEnd()) << json << "\n"
+                                                        << scanner.problem().message;
     EXPECT_GE(json.capacity(), json.size() + simdjson::SIMDJSON_PADDING);
   }
   return expanded;
@@ -48,12 +51,14 @@ std::string At(const std::string& json, const std::string& pointer) {
 }
 
 std::string Annotation(const std::string& json, std::string key) {
-  for (size_t at = 0; (at = key.find('/', at)) != std::string::npos; at += 2) key.replace(at, 1, "~1");
+  for (size_t at = 0; (at = key.find('/', at)) != std::string::npos; at += 2)
+    key.replace(at, 1, "~1");
   return At(json, "/metadata/annotations/" + key);
 }
 
 std::string Label(const std::string& json, std::string key) {
-  for (size_t at = 0; (at = key.find('/', at)) != std::string::npos; at += 2) key.replace(at, 1, "~1");
+  for (size_t at = 0; (at = key.find('/', at)) != std::string::npos; at += 2)
+    key.replace(at, 1, "~1");
   return At(json, "/metadata/labels/" + key);
 }
 
@@ -145,9 +150,9 @@ TEST(VolcanoJobTest, PodGroupTakesAfterTheJob) {
   EXPECT_EQ(At(group, "/spec/subGroupPolicy"), "-");
   EXPECT_EQ(At(group, "/status/phase"), "Pending");
   EXPECT_EQ(Label(group, "team"), "vision");
-  for (const char* key : {"volcano.sh/preemptable", "volcano.sh/revocable-zone", "volcano.sh/cooldown-time",
-                          "volcano.sh/sla-waiting-time", "volcano.sh/jdb-min-available",
-                          "volcano.sh/jdb-max-unavailable"}) {
+  for (const char* key : {"volcano.sh/preemptable", "volcano.sh/revocable-zone",
+                          "volcano.sh/cooldown-time", "volcano.sh/sla-waiting-time",
+                          "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"}) {
     EXPECT_NE(Annotation(group, key), "-") << key;
   }
 }
@@ -209,8 +214,9 @@ TEST(VolcanoJobTest, PodsCarryTheTemplatesAndTheControllersMarks) {
 }
 
 TEST(VolcanoJobTest, DefaultsAreThoseOfTheWebhook) {
-  const Expanded job = Expand("kind: Job\nmetadata: {name: j}\nspec:\n  tasks:\n"
-                              "  - {replicas: 2}\n  - {replicas: 3, minAvailable: 1}\n");
+  const Expanded job = Expand(
+      "kind: Job\nmetadata: {name: j}\nspec:\n  tasks:\n"
+      "  - {replicas: 2}\n  - {replicas: 3, minAvailable: 1}\n");
   EXPECT_TRUE(job.messages.empty()) << job.messages.front();
   const std::string& group = job.pod_group();
   EXPECT_EQ(At(group, "/metadata/name"), "j") << "without a uid the job's name must do";
@@ -229,19 +235,24 @@ TEST(VolcanoJobTest, DefaultsAreThoseOfTheWebhook) {
 
 const std::string kThreeTasks =
     "  tasks:\n"
-    "  - {name: a, replicas: 4, minAvailable: 2, template: {spec: {priorityClassName: low, containers: "
+    "  - {name: a, replicas: 4, minAvailable: 2, template: {spec: {priorityClassName: low, "
+    "containers: "
     "[{resources: {requests: {cpu: 1}}}]}}}\n"
-    "  - {name: b, replicas: 4, minAvailable: 1, template: {spec: {priorityClassName: high, containers: "
+    "  - {name: b, replicas: 4, minAvailable: 1, template: {spec: {priorityClassName: high, "
+    "containers: "
     "[{resources: {requests: {cpu: 10}}}]}}}\n"
     "  - {name: c, replicas: 2, minAvailable: 2, template: {spec: {containers: "
     "[{resources: {requests: {cpu: 100}}}]}}}\n";
 
-int32_t Priority(std::string_view name) { return name == "high" ? 1000 : name == "low" ? -5 : 0; }
+int32_t Priority(std::string_view name) {
+  return name == "high" ? 1000 : name == "low" ? -5 : 0;
+}
 
 TEST(VolcanoJobTest, MinResourcesTakeTheTasksMinimumFirst) {
   const auto cpu = [](int min_available, const PriorityOfClass& priority_of) {
     const Expanded job =
-        Expand(JobWith("  minAvailable: " + std::to_string(min_available) + "\n" + kThreeTasks), priority_of);
+        Expand(JobWith("  minAvailable: " + std::to_string(min_available) + "\n" + kThreeTasks),
+               priority_of);
     return At(job.pod_group(), "/spec/minResources/cpu");
   };
   // Sum of the tasks' minimum: 2 a, 1 b, 2 c.
@@ -269,7 +280,8 @@ TEST(VolcanoJobTest, InitContainersSidecarsAndOverheadCount) {
       "        - {restartPolicy: Always, resources: {requests: {cpu: 100m}, limits: {cpu: 200m}}}\n"
       "        - {resources: {requests: {cpu: 2, ephemeral-storage: 1k}}}\n"
       "        containers:\n"
-      "        - {resources: {requests: {cpu: 500m, memory: 1Ki, hugepages-2Mi: 4Mi, example.com/x: 2,\n"
+      "        - {resources: {requests: {cpu: 500m, memory: 1Ki, hugepages-2Mi: 4Mi, "
+      "example.com/x: 2,\n"
       "             kubernetes.io/y: 1}}}\n"
       "        - {resources: {requests: {cpu: 0.5, memory: 1Ki}}}\n"));
   EXPECT_TRUE(job.messages.empty()) << job.messages.front();
@@ -284,12 +296,13 @@ TEST(VolcanoJobTest, InitContainersSidecarsAndOverheadCount) {
 }
 
 TEST(VolcanoJobTest, PodLevelResourcesReplaceTheContainers) {
-  const Expanded job = Expand(JobWith(
-      "  tasks:\n"
-      "  - name: t\n"
-      "    replicas: 1\n"
-      "    template: {spec: {resources: {requests: {cpu: 3, example.com/x: 7}, limits: {cpu: 4}}, overhead: {cpu: 1},\n"
-      "      containers: [{resources: {requests: {cpu: 1, memory: 5}}}]}}\n"));
+  const Expanded job =
+      Expand(JobWith("  tasks:\n"
+                     "  - name: t\n"
+                     "    replicas: 1\n"
+                     "    template: {spec: {resources: {requests: {cpu: 3, example.com/x: 7}, "
+                     "limits: {cpu: 4}}, overhead: {cpu: 1},\n"
+                     "      containers: [{resources: {requests: {cpu: 1, memory: 5}}}]}}\n"));
   const std::string& group = job.pod_group();
   EXPECT_EQ(At(group, "/spec/minResources/cpu"), "4");
   EXPECT_EQ(At(group, "/spec/minResources/limits.cpu"), "5");
@@ -298,12 +311,13 @@ TEST(VolcanoJobTest, PodLevelResourcesReplaceTheContainers) {
 }
 
 TEST(VolcanoJobTest, PartitionsBecomeSubGroups) {
-  const Expanded job = Expand(JobWith(
-      "  tasks:\n"
-      "  - name: t\n"
-      "    replicas: 4\n"
-      "    partitionPolicy: {totalPartitions: 2, partitionSize: 2, minPartitions: 1, networkTopology: {mode: soft}}\n"
-      "  - {name: s, replicas: 1, partitionPolicy: null}\n"));
+  const Expanded job =
+      Expand(JobWith("  tasks:\n"
+                     "  - name: t\n"
+                     "    replicas: 4\n"
+                     "    partitionPolicy: {totalPartitions: 2, partitionSize: 2, minPartitions: "
+                     "1, networkTopology: {mode: soft}}\n"
+                     "  - {name: s, replicas: 1, partitionPolicy: null}\n"));
   EXPECT_TRUE(job.messages.empty()) << job.messages.front();
   EXPECT_EQ(At(job.pod_group(), "/spec/minTaskMember"), R"({"t":2,"s":1})");
   EXPECT_EQ(At(job.pod_group(), "/spec/minMember"), "3");
@@ -318,29 +332,31 @@ TEST(VolcanoJobTest, PartitionsBecomeSubGroups) {
 
 TEST(VolcanoJobTest, VolumesOfTheJobAreThePods) {
   const std::string volumes =
-      "  volumes: [{mountPath: /a, volumeClaimName: data}, {mountPath: /b, volumeClaimName: data},\n"
+      "  volumes: [{mountPath: /a, volumeClaimName: data}, {mountPath: /b, volumeClaimName: "
+      "data},\n"
       "    {mountPath: /c, volumeClaimName: logs}]\n";
-  const Expanded job =
-      Expand(JobWith(volumes +
-                     "  tasks:\n"
-                     "  - {name: a, replicas: 1, template: {spec: {volumes: [{name: own, emptyDir: {}}]}}}\n"
-                     "  - {name: b, replicas: 1, template: {spec: {volumes: [ ]}}}\n"
-                     "  - {name: c, replicas: 1}\n"));
+  const Expanded job = Expand(JobWith(
+      volumes +
+      "  tasks:\n"
+      "  - {name: a, replicas: 1, template: {spec: {volumes: [{name: own, emptyDir: {}}]}}}\n"
+      "  - {name: b, replicas: 1, template: {spec: {volumes: [ ]}}}\n"
+      "  - {name: c, replicas: 1}\n"));
   EXPECT_TRUE(job.messages.empty()) << job.messages.front();
-  const std::string two =
-      R"({"name":"j-volume-0","persistentVolumeClaim":{"claimName":"data"}},)"
-      R"({"name":"j-volume-1","persistentVolumeClaim":{"claimName":"logs"}}])";
+  const std::string two = R"({"name":"j-volume-0","persistentVolumeClaim":{"claimName":"data"}},)"
+                          R"({"name":"j-volume-1","persistentVolumeClaim":{"claimName":"logs"}}])";
   EXPECT_EQ(At(job.pod(0), "/spec/volumes"), R"([{"name":"own","emptyDir":{}},)" + two);
   EXPECT_EQ(At(job.pod(1), "/spec/volumes"), "[" + two);
   EXPECT_EQ(At(job.pod(2), "/spec/volumes"), "[" + two);
 
-  const Expanded unnamed = Expand(JobWith("  volumes: [{mountPath: /a, volumeClaim: {}}]\n"
-                                          "  tasks: [{name: a, replicas: 1}]\n"));
+  const Expanded unnamed =
+      Expand(JobWith("  volumes: [{mountPath: /a, volumeClaim: {}}]\n"
+                     "  tasks: [{name: a, replicas: 1}]\n"));
   EXPECT_EQ(unnamed.pods(), 1u);
   EXPECT_EQ(At(unnamed.pod(0), "/spec/volumes"), "-");
   EXPECT_EQ(unnamed.messages,
-            std::vector<std::string>{"job.yaml:4:13: warning: Job default/j: spec.volumes[0]: the claim for this volume "
-                                     "does not exist yet; the pods are placed without it"});
+            std::vector<std::string>{
+                "job.yaml:4:13: warning: Job default/j: spec.volumes[0]: the claim for this volume "
+                "does not exist yet; the pods are placed without it"});
 }
 
 TEST(VolcanoJobTest, TasksWaitForThoseTheyDependOn) {
@@ -371,7 +387,8 @@ TEST(VolcanoJobTest, FinishedJobsMakeNothing) {
   EXPECT_TRUE(Expand("kind: Job\nmetadata: {name: j, deletionTimestamp: \"2024-05-01T10:00:00Z\"}\n"
                      "spec: {tasks: [{replicas: 1}]}\n")
                   .texts.empty());
-  EXPECT_TRUE(Expand("kind: Job\nstatus: {state: {phase: Failed}}\nspec: {minAvailable: x}\n").messages.empty());
+  EXPECT_TRUE(Expand("kind: Job\nstatus: {state: {phase: Failed}}\nspec: {minAvailable: x}\n")
+                  .messages.empty());
 }
 
 TEST(VolcanoJobTest, ThePhaseOfTheGroupFollowsTheJob) {
@@ -382,7 +399,8 @@ TEST(VolcanoJobTest, ThePhaseOfTheGroupFollowsTheJob) {
   EXPECT_EQ(phase(""), "Pending");
   EXPECT_EQ(phase("status: {state: {phase: Pending}}\n"), "Pending");
   EXPECT_EQ(phase("status: {state: {phase: Restarting}}\n"), "Pending");
-  const Expanded running = Expand(job + "status: {state: {phase: Running}, version: 3, retryCount: 2}\n");
+  const Expanded running =
+      Expand(job + "status: {state: {phase: Running}, version: 3, retryCount: 2}\n");
   EXPECT_EQ(At(running.pod_group(), "/status/phase"), "Running");
   EXPECT_EQ(Annotation(running.pod(0), "volcano.sh/job-version"), "3");
   EXPECT_EQ(Annotation(running.pod(0), "volcano.sh/job-retry-count"), "2");
@@ -399,25 +417,33 @@ TEST(VolcanoJobTest, NoReplicasNoPods) {
 TEST(VolcanoJobTest, MistakesAreReportedWithTheirPlace) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"  tasks:\n  - {name: a, replicas: -1}\n",
-       "job.yaml:5:25: error: Job default/j: spec.tasks[0].replicas: expected a whole number from 0 to 2147483647, got -1"},
+       "job.yaml:5:25: error: Job default/j: spec.tasks[0].replicas: expected a whole number from "
+       "0 to 2147483647, got -1"},
       {"  minAvailable: 4\n  tasks:\n  - {name: a, replicas: 3}\n",
-       "job.yaml:4:17: error: Job default/j: spec.minAvailable: minAvailable (4) is more than the replicas of all tasks "
+       "job.yaml:4:17: error: Job default/j: spec.minAvailable: minAvailable (4) is more than the "
+       "replicas of all tasks "
        "(3)"},
       {"  tasks:\n  - {name: a, replicas: 3, minAvailable: 5}\n",
-       "job.yaml:5:42: error: Job default/j: spec.tasks[0].minAvailable: minAvailable (5) is more than the task's replicas "
+       "job.yaml:5:42: error: Job default/j: spec.tasks[0].minAvailable: minAvailable (5) is more "
+       "than the task's replicas "
        "(3)"},
       {"  tasks:\n  - {name: a}\n  - {name: a}\n",
        "job.yaml:6:5: error: Job default/j: spec.tasks[1]: there is a task \"a\" already"},
       {"  tasks:\n  - {name: a, dependsOn: {name: [b]}}\n",
-       "job.yaml:5:5: error: Job default/j: spec.tasks[0]: depends on \"b\", which is no task of the job"},
-      {"  tasks: []\n", "job.yaml:1:1: error: Job default/j: spec.tasks: a Job needs at least one task"},
+       "job.yaml:5:5: error: Job default/j: spec.tasks[0]: depends on \"b\", which is no task of "
+       "the job"},
+      {"  tasks: []\n",
+       "job.yaml:1:1: error: Job default/j: spec.tasks: a Job needs at least one task"},
       {"  tasks: [{replicas: 2000000000}, {replicas: 2000000000}]\n",
-       "job.yaml:1:1: error: Job default/j: spec.tasks: the tasks have 4000000000 replicas together; at most 250000 pods of "
+       "job.yaml:1:1: error: Job default/j: spec.tasks: the tasks have 4000000000 replicas "
+       "together; at most 250000 pods of "
        "one Job are made"},
       {"  tasks: [{replicas: two}]\n",
-       "job.yaml:4:22: error: Job default/j: spec.tasks[0].replicas: expected a whole number, got \"two\""},
+       "job.yaml:4:22: error: Job default/j: spec.tasks[0].replicas: expected a whole number, got "
+       "\"two\""},
       {"  tasks: [{template: {metadata: {annotations: {a: true}}}}]\n",
-       "job.yaml:4:51: error: Job default/j: spec.tasks[0].template.metadata.annotations.a: expected text, got true"},
+       "job.yaml:4:51: error: Job default/j: spec.tasks[0].template.metadata.annotations.a: "
+       "expected text, got true"},
   };
   for (const auto& [spec, message] : cases) {
     const Expanded job = Expand(JobWith(spec));
@@ -433,15 +459,17 @@ TEST(VolcanoJobTest, AWrongAmountIsReportedOnceNotForEveryPod) {
       "    template: {spec: {containers: [{name: c, resources: {requests: {cpu: much}}}]}}\n"));
   EXPECT_TRUE(job.texts.empty());
   ASSERT_EQ(job.messages.size(), 1u);
-  EXPECT_TRUE(job.messages[0].starts_with("job.yaml:6:74: error: Job default/j: "
-                                          "spec.tasks[0].template.spec.containers[0].resources.requests.cpu: "))
+  EXPECT_TRUE(job.messages[0].starts_with(
+      "job.yaml:6:74: error: Job default/j: "
+      "spec.tasks[0].template.spec.containers[0].resources.requests.cpu: "))
       << job.messages[0];
 }
 
 TEST(VolcanoJobTest, LargeTemplatesTimesManyReplicasAreRefused) {
-  const std::string text = R"({"kind":"Job","metadata":{"name":"j"},"spec":{"tasks":[{"replicas":200000,"template":)"
-                           R"({"metadata":{"annotations":{"big":")" +
-                           std::string(100'000, 'x') + R"("}}}}]}})";
+  const std::string text =
+      R"({"kind":"Job","metadata":{"name":"j"},"spec":{"tasks":[{"replicas":200000,"template":)"
+      R"({"metadata":{"annotations":{"big":")" +
+      std::string(100'000, 'x') + R"("}}}}]}})";
   const Expanded job = Expand(text);
   EXPECT_TRUE(job.texts.empty());
   ASSERT_EQ(job.messages.size(), 1u);
@@ -450,7 +478,8 @@ TEST(VolcanoJobTest, LargeTemplatesTimesManyReplicasAreRefused) {
 
 TEST(VolcanoJobTest, TextIsEscaped) {
   const Expanded job = Expand(
-      "kind: Job\nmetadata: {name: \"a\\\"b\", namespace: \"\\n\", annotations: {\"k\\\\\": \"\\u00e9\\x01\"}}\n"
+      "kind: Job\nmetadata: {name: \"a\\\"b\", namespace: \"\\n\", annotations: {\"k\\\\\": "
+      "\"\\u00e9\\x01\"}}\n"
       "spec: {tasks: [{name: \"t\\\"\", replicas: 1, template: {spec: {\"x\\\"y\": 1}}}]}\n");
   EXPECT_TRUE(job.messages.empty());
   EXPECT_EQ(At(job.pod(0), "/metadata/name"), "a\"b-t\"-0");
@@ -460,11 +489,13 @@ TEST(VolcanoJobTest, TextIsEscaped) {
 
 TEST(VolcanoJobTest, TheOrderOfFieldsDoesNotMatter) {
   const std::string forward =
-      R"({"kind":"Job","metadata":{"name":"j","uid":"u"},"spec":{"minAvailable":1,"queue":"q","tasks":)"
-      R"([{"name":"a","replicas":2,"template":{"metadata":{"labels":{"x":"1"}},"spec":{"nodeName":"n"}}}]},)"
+      R"({"kind":"Job","metadata":{"name":"j","uid":"u"},"spec":{"minAvailable":1,"queue":"q",)"
+      R"("tasks":[{"name":"a","replicas":2,"template":{"metadata":{"labels":{"x":"1"}},)"
+      R"("spec":{"nodeName":"n"}}}]},)"
       R"("status":{"state":{"phase":"Running"}}})";
   const std::string backward =
-      R"({"status":{"state":{"phase":"Running"}},"spec":{"tasks":[{"template":{"spec":{"nodeName":"n"},)"
+      R"({"status":{"state":{"phase":"Running"}},"spec":{"tasks":[)"
+      R"({"template":{"spec":{"nodeName":"n"},)"
       R"("metadata":{"labels":{"x":"1"}}},"replicas":2,"name":"a"}],"queue":"q","minAvailable":1},)"
       R"("metadata":{"uid":"u","name":"j"},"kind":"Job"})";
   EXPECT_EQ(Expand(forward).texts, Expand(backward).texts);

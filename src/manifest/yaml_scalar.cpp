@@ -14,24 +14,26 @@ namespace {
 using Kind = YamlScalarKind;
 
 constexpr std::array<std::pair<std::string_view, Kind>, 38> kWords = {{
-    {"~", Kind::kNull},           {"null", Kind::kNull},        {"Null", Kind::kNull},
-    {"NULL", Kind::kNull},        {"true", Kind::kTrue},        {"True", Kind::kTrue},
-    {"TRUE", Kind::kTrue},        {"false", Kind::kFalse},      {"False", Kind::kFalse},
-    {"FALSE", Kind::kFalse},      {"yes", Kind::kTrue},         {"Yes", Kind::kTrue},
-    {"YES", Kind::kTrue},         {"no", Kind::kFalse},         {"No", Kind::kFalse},
-    {"NO", Kind::kFalse},         {"on", Kind::kTrue},          {"On", Kind::kTrue},
-    {"ON", Kind::kTrue},          {"off", Kind::kFalse},        {"Off", Kind::kFalse},
-    {"OFF", Kind::kFalse},        {"y", Kind::kTrue},           {"Y", Kind::kTrue},
-    {"n", Kind::kFalse},          {"N", Kind::kFalse},          {".inf", Kind::kNotFinite},
-    {".Inf", Kind::kNotFinite},   {".INF", Kind::kNotFinite},   {"+.inf", Kind::kNotFinite},
-    {"+.Inf", Kind::kNotFinite},  {"+.INF", Kind::kNotFinite},  {"-.inf", Kind::kNotFinite},
-    {"-.Inf", Kind::kNotFinite},  {"-.INF", Kind::kNotFinite},  {".nan", Kind::kNotFinite},
-    {".NaN", Kind::kNotFinite},   {".NAN", Kind::kNotFinite},
+    {"~", Kind::kNull},          {"null", Kind::kNull},       {"Null", Kind::kNull},
+    {"NULL", Kind::kNull},       {"true", Kind::kTrue},       {"True", Kind::kTrue},
+    {"TRUE", Kind::kTrue},       {"false", Kind::kFalse},     {"False", Kind::kFalse},
+    {"FALSE", Kind::kFalse},     {"yes", Kind::kTrue},        {"Yes", Kind::kTrue},
+    {"YES", Kind::kTrue},        {"no", Kind::kFalse},        {"No", Kind::kFalse},
+    {"NO", Kind::kFalse},        {"on", Kind::kTrue},         {"On", Kind::kTrue},
+    {"ON", Kind::kTrue},         {"off", Kind::kFalse},       {"Off", Kind::kFalse},
+    {"OFF", Kind::kFalse},       {"y", Kind::kTrue},          {"Y", Kind::kTrue},
+    {"n", Kind::kFalse},         {"N", Kind::kFalse},         {".inf", Kind::kNotFinite},
+    {".Inf", Kind::kNotFinite},  {".INF", Kind::kNotFinite},  {"+.inf", Kind::kNotFinite},
+    {"+.Inf", Kind::kNotFinite}, {"+.INF", Kind::kNotFinite}, {"-.inf", Kind::kNotFinite},
+    {"-.Inf", Kind::kNotFinite}, {"-.INF", Kind::kNotFinite}, {".nan", Kind::kNotFinite},
+    {".NaN", Kind::kNotFinite},  {".NAN", Kind::kNotFinite},
 }};
 
 constexpr size_t kLongestWord = 5;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string_view LeadingDigits(std::string_view text) {
   size_t count = 0;
@@ -48,7 +50,8 @@ struct Parts {
   bool whole = true;          // neither point nor exponent
 };
 
-// False when `text` is not of the form [sign] digits [. digits] [e [sign] digits], one group of digits being enough.
+// False when `text` is not of the form [sign] digits [. digits] [e [sign] digits], one group of
+// digits being enough.
 bool Split(std::string_view text, Parts& parts) {
   if (text.starts_with('-') || text.starts_with('+')) {
     parts.negative = text.front() == '-';
@@ -113,7 +116,8 @@ int BaseOf(char letter) {
   }
 }
 
-// kubectl passes numbers through a double, so that 2.0 and 1e3 are whole numbers to whoever wants one.
+// kubectl passes numbers through a double, so that 2.0 and 1e3 are whole numbers to whoever wants
+// one.
 YamlScalar Float(const Parts& parts, std::string& scratch) {
   scratch.assign(parts.negative ? "-" : "").append(WithoutLeadingZeros(parts.before));
   if (!parts.after.empty()) scratch.append(".").append(parts.after);

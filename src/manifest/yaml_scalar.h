@@ -1,5 +1,6 @@
-// What an unquoted word in YAML stands for. The rules are those of kubectl (sigs.k8s.io/yaml), which reads YAML 1.1:
-// yes, on and y are booleans, 0644 is octal, 1_000 is a thousand, and dates and 12:30 are text.
+// What an unquoted word in YAML stands for. The rules are those of kubectl (sigs.k8s.io/yaml),
+// which reads YAML 1.1: yes, on and y are booleans, 0644 is octal, 1_000 is a thousand, and dates
+// and 12:30 are text.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ enum class YamlScalarKind : uint8_t {
 
 struct YamlScalar {
   YamlScalarKind kind = YamlScalarKind::kText;
-  // Of numbers: the same number as JSON writes it. Numbers that no machine type holds keep their digits.
+  // Of numbers: the same number as JSON writes it. Numbers that no machine type holds keep their
+  // digits.
   std::string_view number;
 };
 

@@ -1,9 +1,11 @@
-// 1. libyaml delivers events; each is written out as JSON at once, with a mark of where it came from.
+// 1. libyaml delivers events; each is written out as JSON at once, with a mark of where it came
+//    from.
 // 2. A stack of frames knows what the next value is: an item, a key, or the value of a key.
 // 3. What carries an anchor is copied aside when it is complete, and pasted for each alias.
-// 4. The value of a merge key is written like any other, then cut out again and kept with its mapping; when
-//    the mapping ends, the keys it does not have itself are pasted behind its own.
-// 5. A document with a problem is dropped and the next one read; after a syntax error there is no next one.
+// 4. The value of a merge key is written like any other, then cut out again and kept with its
+//    mapping; when the mapping ends, the keys it does not have itself are pasted behind its own.
+// 5. A document with a problem is dropped and the next one read; after a syntax error there is no
+//    next one.
 #include "manifest/yaml_to_json.h"
 
 #include <fmt/format.h>
@@ -82,6 +84,7 @@ class Converter {
   void AddAlias(const yaml_event_t& event);
   void StartCollection(bool is_mapping, Location at, std::string_view anchor, std::string_view tag);
   void EndCollection();
+  void WrongKey(bool is_mapping, Location at);
 
   bool KeyIsNext() const {
     return !frames_.empty() && frames_.back().is_mapping && frames_.back().key_is_next;
@@ -130,14 +133,13 @@ size_t Converter::Run() {
   while (!stopped_ && !ended) {
     if (!events_.Next()) {
       const YamlProblem problem = events_.DescribeError();
-      ++documents_;
-      wrong_ = false;
       Stop(problem.location, problem.message);
       break;
     }
     ended = events_.current().type == YAML_STREAM_END_EVENT;
     Handle(events_.current());
   }
+  if (stopped_) ++documents_;
   return documents_;
 }
 
@@ -167,7 +169,6 @@ void Converter::Handle(const yaml_event_t& event) {
 }
 
 void Converter::StartDocument() {
-  wrong_ = false;
   out_.Clear();
   frames_.clear();
   keys_.clear();
@@ -175,7 +176,7 @@ void Converter::StartDocument() {
 }
 
 void Converter::EndDocument() {
-  if (wrong_) {
+  if (std::exchange(wrong_, false)) {
     ++documents_;
     return;
   }
@@ -215,9 +216,10 @@ void Converter::AddScalar(const yaml_event_t& event) {
   is_key ? EndKey(begin) : EndValue();
 }
 
-// Tags of the core schema say what the value shows anyway, or make text of it; others ask for types that JSON does
-// not have.
-YamlScalar Converter::Resolve(std::string_view text, std::string_view tag, bool plain, Location at) {
+// Tags of the core schema say what the value shows anyway, or make text of it; others ask for types
+// that JSON does not have.
+YamlScalar Converter::Resolve(std::string_view text, std::string_view tag, bool plain,
+                              Location at) {
   if (tag.empty()) return plain ? ResolvePlainScalar(text, number_) : YamlScalar{};
   if (tag == "!") return {};
   using Kind = YamlScalarKind;
@@ -254,15 +256,17 @@ void Converter::WriteScalar(std::string_view text, const YamlScalar& scalar) {
     case YamlScalarKind::kFloat:
       return out_.Append(scalar.number);
     case YamlScalarKind::kNotFinite:
-      return Wrong(out_.Locate(out_.size()),
-                   fmt::format("{} is not a number that JSON can write; put it in quotes if it is text",
-                               text));
+      return Wrong(
+          out_.Locate(out_.size()),
+          fmt::format("{} is not a number that JSON can write; put it in quotes if it is text",
+                      text));
     case YamlScalarKind::kText:
       return out_.AppendString(text);
   }
 }
 
-// Keys are text in JSON; kubectl writes numbers and booleans as it reads them, not as they stand there.
+// Keys are text in JSON; kubectl writes numbers and booleans as it reads them, not as they stand
+// there.
 void Converter::WriteScalarKey(std::string_view text, const YamlScalar& scalar, Location at) {
   switch (scalar.kind) {
     case YamlScalarKind::kNull:
@@ -325,8 +329,8 @@ void Converter::AddAlias(const yaml_event_t& event) {
                                  Printable(name)));
   }
   if (found->second.open) {
-    return Wrong(at, fmt::format("the alias *{} stands inside the value it refers to",
-                                 Printable(name)));
+    return Wrong(
+        at, fmt::format("the alias *{} stands inside the value it refers to", Printable(name)));
   }
   const PositionedJson& value = found->second.value;
   if (!CountCopy(value.weight(), at)) return;
@@ -347,10 +351,7 @@ void Converter::StartCollection(bool is_mapping, Location at, std::string_view a
   if (frames_.size() == max_depth_) {
     return Stop(at, fmt::format("the document nests deeper than {} levels", max_depth_));
   }
-  if (KeyIsNext()) {
-    return Wrong(at, fmt::format("expected a word as the key of a mapping, got a {}",
-                                 is_mapping ? "mapping" : "list"));
-  }
+  if (KeyIsNext()) return WrongKey(is_mapping, at);
   const std::string_view fitting = is_mapping ? "tag:yaml.org,2002:map" : "tag:yaml.org,2002:seq";
   if (!tag.empty() && tag != "!" && tag != fitting) {
     return Wrong(at, fmt::format("the tag {} is not understood; leave it out", ShowTag(tag)));
@@ -364,6 +365,15 @@ void Converter::StartCollection(bool is_mapping, Location at, std::string_view a
   frame.first_key = keys_.size();
   frame.anchor = anchor;
   out_.Append(is_mapping ? '{' : '[');
+}
+
+void Converter::WrongKey(bool is_mapping, Location at) {
+  const Location outer = out_.Locate(frames_.back().begin);
+  if (is_mapping && outer.line == at.line && outer.column + 1 == at.column) {
+    return Wrong(outer, "'{{' is not YAML; is this a template that still has to be rendered?");
+  }
+  Wrong(at, fmt::format("expected a word as the key of a mapping, got a {}",
+                        is_mapping ? "mapping" : "list"));
 }
 
 void Converter::EndCollection() {
@@ -419,11 +429,9 @@ void Converter::FindRepeatedKey(const Frame& frame) {
 }
 
 void Converter::ReportRepeatedKey(Key first, Key second) {
-  const std::string inside =
-      out_.text().substr(second.begin + 1, second.end - second.begin - 2);
-  Wrong(out_.Locate(second.begin),
-        fmt::format("the key {} is given twice; the first is at {}", Quoted(inside),
-                    Describe(out_.Locate(first.begin))));
+  const std::string inside = out_.text().substr(second.begin + 1, second.end - second.begin - 2);
+  Wrong(out_.Locate(second.begin), fmt::format("the key {} is given twice; the first is at {}",
+                                               Quoted(inside), Describe(out_.Locate(first.begin))));
 }
 
 void Converter::TakeMerge(Frame& frame) {

@@ -133,7 +133,8 @@ TEST(YamlToJsonTest, PlainScalarsMeanWhatTheyMeanToKubectl) {
       {"01.5", "1.5"},
       {"9223372036854775807", "9223372036854775807"},
       {"18446744073709551615", "18446744073709551615"},
-      // Whoever wants a number is to say that these are too large; kubectl rounds the one and makes the other text.
+      // Whoever wants a number is to say that these are too large; kubectl rounds the one and makes
+      // the other text.
       {"184467440737095516160", "184467440737095516160"},
       {"1e400", "1e400"},
       {"2024-01-01", R"("2024-01-01")"},
@@ -201,8 +202,11 @@ TEST(YamlToJsonTest, KeysThatCannotBeTextAreRefused) {
   EXPECT_EQ(ToJson("?\n: b\n"), "line 1, column 2: a key is missing before the ':'");
   EXPECT_EQ(ToJson("? [a]\n: b\n"),
             "line 1, column 3: expected a word as the key of a mapping, got a list");
-  EXPECT_EQ(ToJson("x: {{ .Values.name }}\n"),
-            "line 1, column 5: expected a word as the key of a mapping, got a mapping");
+  EXPECT_EQ(
+      ToJson("x: {{ .Values.name }}\n"),
+      "line 1, column 4: '{{' is not YAML; is this a template that still has to be rendered?");
+  EXPECT_EQ(ToJson("x: { {a: 1}: b }\n"),
+            "line 1, column 6: expected a word as the key of a mapping, got a mapping");
 }
 
 TEST(YamlToJsonTest, RepeatedKeysNameBothPlaces) {
@@ -251,7 +255,8 @@ TEST(YamlToJsonTest, MergeKeysFillInWhatIsMissing) {
 }
 
 TEST(YamlToJsonTest, MergeKeysTakeOnlyMappings) {
-  for (const char* yaml : {"z: {<<: 3}\n", "z: {<<: [{a: 1}, 2]}\n", "z: {<<: x}\n", "z: {<<: }\n"}) {
+  for (const char* yaml :
+       {"z: {<<: 3}\n", "z: {<<: [{a: 1}, 2]}\n", "z: {<<: x}\n", "z: {<<: }\n"}) {
     EXPECT_NE(ToJson(yaml).find("a merge key (<<) takes a mapping or a list of mappings"),
               std::string::npos)
         << ToJson(yaml);
@@ -274,8 +279,8 @@ TEST(YamlToJsonTest, BillionLaughsAreStopped) {
   std::string merges = "a0: &a0 {x: 1}\n";
   for (int i = 1; i < 40; ++i) {
     const std::string last = std::to_string(i - 1);
-    merges += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {<<: *a" + last + ", k" + last +
-              ": *a" + last + "}\n";
+    merges += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {<<: *a" + last + ", k" +
+              last + ": *a" + last + "}\n";
   }
   EXPECT_EQ(Convert(merges).problems.size(), 1u);
 }
@@ -291,10 +296,12 @@ TEST(YamlToJsonTest, DepthIsBounded) {
 }
 
 TEST(YamlToJsonTest, TagsOutsideTheCoreAreRefused) {
-  EXPECT_EQ(ToJson("a: !foo 1\n"), "line 1, column 4: the tag !foo is not understood; leave it out");
+  EXPECT_EQ(ToJson("a: !foo 1\n"),
+            "line 1, column 4: the tag !foo is not understood; leave it out");
   EXPECT_EQ(ToJson("a:\n  - !!binary aGk=\n"),
             "line 2, column 5: the tag !!binary is not understood; leave it out");
-  EXPECT_EQ(ToJson("a: !!set {x}\n"), "line 1, column 4: the tag !!set is not understood; leave it out");
+  EXPECT_EQ(ToJson("a: !!set {x}\n"),
+            "line 1, column 4: the tag !!set is not understood; leave it out");
   EXPECT_EQ(ToJson("a: !!int 1.0\n"), "line 1, column 4: the tag !!int does not fit \"1.0\"");
   EXPECT_EQ(ToJson("a: !!bool x\n"), "line 1, column 4: the tag !!bool does not fit \"x\"");
   EXPECT_EQ(ToJson("a: !!map {b: !!seq [1]}\n"), R"({"a":{"b":[1]}})");
@@ -305,6 +312,8 @@ TEST(YamlToJsonTest, AWrongDocumentDoesNotHideTheNext) {
   const Converted converted = Convert("a: 1\na: 2\n---\nb: 1\n---\nc: *x\nd: *y\n---\ne: 2\n");
   EXPECT_EQ(converted.documents, (std::vector<std::string>{R"({"b":1})", R"({"e":2})"}));
   EXPECT_EQ(converted.problems.size(), 2u) << "one for each document";
+  EXPECT_EQ(Convert("a: *x\nb: [\n").problems.size(), 1u);
+  EXPECT_EQ(Convert("a: *x\n---\nb: [\n").problems.size(), 2u);
 }
 
 TEST(YamlToJsonTest, SyntaxErrorsEndTheReading) {
@@ -313,7 +322,8 @@ TEST(YamlToJsonTest, SyntaxErrorsEndTheReading) {
   ASSERT_EQ(converted.problems.size(), 1u);
   ExpectAt(converted.problems[0].location, 4, 1);
 
-  EXPECT_EQ(ToJson("a:\n\tb: 1\n"), "line 2, column 1: a tab is not allowed here; indent with spaces");
+  EXPECT_EQ(ToJson("a:\n\tb: 1\n"),
+            "line 2, column 1: a tab is not allowed here; indent with spaces");
   EXPECT_EQ(Convert("a: 'x\n").problems.size(), 1u);
   EXPECT_EQ(Convert("a: b: c\n").problems.size(), 1u);
   EXPECT_EQ(Convert("a: \xFF\n").problems.size(), 1u);

@@ -92,6 +92,8 @@ struct PodSpec {
 
   LabelSet node_selector;
   bool has_required_node_affinity = false;
+  // A preferred term of some weight cannot be evaluated (Gt with a word): Kubernetes then fails to score any node.
+  bool preferred_node_terms_broken = false;
   std::vector<NodeSelectorTerm> required_node_terms;   // any of them; none at all matches no node
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;

@@ -26,6 +26,7 @@ class PdbPlugin final : public Plugin, public DrainGuard {
                                        .unlabelled_may_go = compat.pdb_unlabelled});
 
     hooks.is_guard = true;
+  hooks.guard_counts = true;
     hooks.preemptable = [this](TaskId, std::span<const TaskId> candidates,
                                std::vector<TaskId>& victims) {
       return KeepAllowed(candidates, victims);

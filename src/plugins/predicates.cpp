@@ -96,10 +96,29 @@ class PredicatesPlugin final : public Plugin {
       filters_->Unreserve(task, session.undo);
       session.kube.Remove(task, node, session.undo);
     };
+
+    // Volcano loses sight of a pod whose eviction it took back: reserving volumes for a pod that was never prepared
+    // fails, and the view is not restored. Without that filter it is.
+    if (session.compat.exact_undo || !switches.volume_binding) return;
+    hooks.on_eviction_undone = [this, &session](TaskId task) {
+      lost_.push_back(task);
+      HideLost(session);
+    };
+    // An outer rollback restores the view of before; what is lost stays lost.
+    hooks.on_rollback = [this, &session] { HideLost(session); };
   }
 
  private:
+  void HideLost(Session& session) {
+    for (TaskId task : lost_) {
+      const Task& t = session.cluster.tasks[task];
+      if (t.node.valid() && t.status != TaskStatus::kReleasing)
+        session.kube.Remove(task, t.node, session.undo);
+    }
+  }
+
   std::optional<KubeFilters> filters_;
+  std::vector<TaskId> lost_;
 };
 
 }  // namespace

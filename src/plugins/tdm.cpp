@@ -70,6 +70,7 @@ class TdmPlugin final : public Plugin, public DrainReport {
 
   const RevocableAccess& AccessOfClass(ClassId cls);
   void SampleClasses();
+  ReasonCode WhyNotUsable(const ZoneNode& node, const RevocableAccess& access) const;
   void Filter(ClassId cls, std::span<Refusal> refusals);
   void LogFilter(TaskId task);
   double Score(ClassId cls, NodeId node);
@@ -259,16 +260,19 @@ bool TdmPlugin::IsUsable(const ZoneNode& node, const RevocableAccess& access) co
   return zone.closed == 0 && access.Allows(zone.name);
 }
 
+ReasonCode TdmPlugin::WhyNotUsable(const ZoneNode& node, const RevocableAccess& access) const {
+  const NodeZone& zone = node_zones_[node.zone];
+  if (zone.closed != 0) return zone.closed;
+  return access.Any() ? zone.foreign : not_revocable_;
+}
+
 void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
   if (zone_nodes_.empty()) return;
   const RevocableAccess& access = AccessOfClass(cls);
-  const bool any = access.Any();
   for (const ZoneNode& entry : zone_nodes_) {
     if (IsUsable(entry, access)) continue;
-    const NodeZone& zone = node_zones_[entry.zone];
-    const ReasonCode reason =
-        zone.closed != 0 ? zone.closed : (any ? zone.foreign : not_revocable_);
-    refusals[entry.node.value].Join({Refusal::kUnschedulableAndUnresolvable, reason});
+    refusals[entry.node.value].Join(
+        {Refusal::kUnschedulableAndUnresolvable, WhyNotUsable(entry, access)});
   }
 }
 
@@ -276,10 +280,15 @@ void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
 void TdmPlugin::LogFilter(TaskId id) {
   const Task& task = cluster_->tasks[id];
   const RevocableAccess access = AccessOf(task, access_);
-  for (const ZoneNode& entry : zone_nodes_)
-    if (IsUsable(entry, access))
-      session_->log.Line("TDM filter for Task {}/{} on node {} pass.", cluster_->Text(task.ns),
-                         cluster_->Text(task.name), cluster_->NodeName(entry.node));
+  for (const ZoneNode& entry : zone_nodes_) {
+    const std::string node(cluster_->NodeName(entry.node));
+    if (IsUsable(entry, access)) {
+      session_->log.Line("TDM filter for Task {} on node {} pass.", cluster_->TaskKey(id), node);
+    } else {
+      session_->log.Line("TDM filter for Task {} on node {} refuses: {}", cluster_->TaskKey(id), node,
+                         session_->reasons.Text(WhyNotUsable(entry, access)));
+    }
+  }
 }
 
 double TdmPlugin::Score(ClassId cls, NodeId node) {

@@ -84,6 +84,7 @@ struct PluginHooks {
   std::function<void(std::vector<TaskId>& nominated)> spare_victims;
   // A guard's veto holds in every tier: cdp, conformance, pdb.
   bool is_guard = false;
+  bool guard_counts = false;  // its veto depends on who else is on the list (a budget): asked last
 
   std::function<bool(QueueId)> overused;
   std::function<bool(QueueId, TaskId)> preemptive;
@@ -100,6 +101,8 @@ struct PluginHooks {
   std::function<void(TaskId)> on_deallocate;
   // After a rollback, for state that is derived and not logged.
   std::function<void()> on_rollback;
+  // After a rollback, for each task whose eviction it took back.
+  std::function<void(TaskId)> on_eviction_undone;
 };
 
 }  // namespace krafla

@@ -11,11 +11,12 @@ void InsertAtEnd(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
   undo.Inserted(list, list.size() - 1);
 }
 
-void EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
+bool EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
   auto it = std::find(list.begin(), list.end(), task);
-  if (it == list.end()) return;
+  if (it == list.end()) return false;
   undo.Erasing(list, static_cast<size_t>(it - list.begin()));
   list.erase(it);
+  return true;
 }
 
 }  // namespace
@@ -59,10 +60,10 @@ void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
 }
 
 void KubeView::Remove(TaskId task, NodeId node, UndoLog& undo) {
+  if (!EraseFrom(pods_[node], task, undo)) return;
   ++version_;
   undo.Save(sums_[node]);
   AddSums(task, node, -1);
-  EraseFrom(pods_[node], task, undo);
   const PodSpec& spec = cluster_.SpecOf(task);
   if (!spec.required_anti_affinity.empty()) EraseFrom(anti_, task, undo);
   if (spec.HasPodAffinity()) EraseFrom(affine_, task, undo);

@@ -28,7 +28,7 @@ class KubeView {
   bool built() const { return built_; }
 
   void Add(TaskId task, NodeId node, UndoLog& undo);
-  void Remove(TaskId task, NodeId node, UndoLog& undo);
+  void Remove(TaskId task, NodeId node, UndoLog& undo);  // no change when it is not there
 
   const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
   const Sums& SumsOf(NodeId node) const { return sums_[node]; }

@@ -192,11 +192,22 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
 bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
   const Task& t = cluster_.tasks[task];
   if (!IsNodeLocal(t.cls, CacheOf(t.cls))) return false;
+  std::vector<ClassId>& class_of_role = role_classes_[t.job];
   const Job& job = cluster_.jobs[t.job];
-  return std::all_of(job.tasks.begin(), job.tasks.end(), [&](TaskId other) {
-    const Task& o = cluster_.tasks[other];
-    return o.status != TaskStatus::kPending || o.role_index != t.role_index || o.cls == t.cls;
-  });
+  if (class_of_role.empty()) {
+    // All tasks count, also those placed meanwhile: they may have refused nodes for the rest.
+    class_of_role.assign(job.roles.size(), ClassId{});
+    std::vector<bool> mixed(job.roles.size(), false);
+    for (TaskId other : job.tasks) {
+      const Task& o = cluster_.tasks[other];
+      ClassId& seen = class_of_role[o.role_index];
+      if (seen.valid() && seen != o.cls) mixed[o.role_index] = true;
+      seen = o.cls;
+    }
+    for (size_t r = 0; r < mixed.size(); ++r)
+      if (mixed[r]) class_of_role[r] = ClassId{};
+  }
+  return class_of_role[t.role_index].valid();
 }
 
 Refusal NodeSearch::Insufficient(TaskId task, NodeId node) {

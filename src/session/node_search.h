@@ -61,7 +61,7 @@ class NodeSearch {
   // Scores of nodes given by position.
   void Score(TaskId task, std::span<const uint32_t> positions, std::vector<double>& scores);
 
-  // Whether every pending task of the role is of one class and its answers depend on the node alone: then what
+  // Whether every task of the role is of one class and its answers depend on the node alone: then what
   // was refused once stays refused while room only shrinks, and no RefusalMemory is needed.
   bool RefusalsOnlyGrow(TaskId task);
 
@@ -86,6 +86,8 @@ class NodeSearch {
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<bool> prepared_;         // by TaskId
+  // The one class of each role of a job; invalid where a role has several.
+  std::unordered_map<JobId, std::vector<ClassId>> role_classes_;
 };
 
 }  // namespace krafla

@@ -213,6 +213,7 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
     if (hooks.on_allocate) on_allocate_.push_back(&hooks.on_allocate);
     if (hooks.on_deallocate) on_deallocate_.push_back(&hooks.on_deallocate);
     if (hooks.on_rollback) on_rollback_.push_back(&hooks.on_rollback);
+    if (hooks.on_eviction_undone) on_eviction_undone_.push_back(&hooks.on_eviction_undone);
   }
 }
 

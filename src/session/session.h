@@ -155,6 +155,8 @@ class Session {
   };
   Mark MarkNow() const { return {undo.Now(), node_changes_.size()}; }
   void Rollback(Mark mark);
+  // Told by a statement after it rolled back: this task's eviction was among what was taken back.
+  void NoteEvictionUndone(TaskId task);
 
   // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been computed
   // from a node stays good until the node appears here again.
@@ -185,6 +187,7 @@ class Session {
                         std::span<const TaskId> candidates);
   void SendAllocate(TaskId task);
   void SendDeallocate(TaskId task);
+  void ForgetThatTheyWereOnlyBound();
 
   std::vector<std::string> plugin_names_;
   std::vector<OpenPlugin> plugins_;  // by plugin index
@@ -225,6 +228,8 @@ class Session {
   std::vector<const std::function<void(TaskId)>*> on_allocate_;
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;
+  std::vector<const std::function<void(TaskId)>*> on_eviction_undone_;
+  std::vector<TaskId> undone_;  // without exact_undo: who was evicted and put back
 };
 
 }  // namespace krafla

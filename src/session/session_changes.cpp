@@ -149,6 +149,21 @@ void Session::Rollback(Mark mark) {
   }
   kube.NoteRollback();
   for (const auto* handler : on_rollback_) (*handler)();
+  ForgetThatTheyWereOnlyBound();
+}
+
+void Session::NoteEvictionUndone(TaskId task) {
+  for (const auto* handler : on_eviction_undone_) (*handler)(task);
+  if (compat.exact_undo) return;
+  undone_.push_back(task);
+  ForgetThatTheyWereOnlyBound();
+}
+
+// Volcano puts every pod whose eviction it takes back among the running ones, also one that was only bound. A later
+// rollback of ours brings the old status back, so this is done again after each.
+void Session::ForgetThatTheyWereOnlyBound() {
+  for (TaskId task : undone_)
+    if (cluster.tasks[task].status == TaskStatus::kBound) SetStatus(task, TaskStatus::kRunning);
 }
 
 }  // namespace krafla

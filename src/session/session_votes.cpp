@@ -1,5 +1,6 @@
 // How the tiers combine the plugins' answers: one function per extension point, one rule per kind of point.
 #include <algorithm>
+#include <unordered_set>
 
 #include "session/session.h"
 
@@ -149,20 +150,23 @@ void Session::SimulateAdd(TaskId to_schedule, TaskId added) const {
 
 Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
                                std::span<const TaskId> candidates) {
-  // Guards first: what one of them spares is out in every tier. Their answers inside the tiers then count as
-  // everybody's.
+  // Guards first: what one of them spares is out in every tier, and is not even offered to the tiers, whose plugins
+  // would count it among those they let go. A guard that counts itself is asked after the others.
   std::vector<TaskId> allowed;
-  const bool guarded = compat.guards && !guards_.empty();
-  if (guarded) {
+  if (compat.guards && !guards_.empty()) {
     allowed.assign(candidates.begin(), candidates.end());
-    for (const auto& tier : hooks) {
-      for (const auto& entry : tier) {
-        if (std::find(guards_.begin(), guards_.end(), entry.plugin) == guards_.end()) continue;
-        std::vector<TaskId> spared_by_nobody;
-        if ((*entry.call)(for_task, candidates, spared_by_nobody) != Vote::kAbstain)
-          Intersect(allowed, std::move(spared_by_nobody));
+    for (const bool counting : {false, true}) {
+      for (const auto& tier : hooks) {
+        for (const auto& entry : tier) {
+          const PluginHooks& plugin = plugins_[entry.plugin].hooks;
+          if (!plugin.is_guard || plugin.guard_counts != counting) continue;
+          std::vector<TaskId> left;
+          if ((*entry.call)(for_task, allowed, left) != Vote::kAbstain) allowed = std::move(left);
+        }
       }
     }
+    candidates = allowed;
+    if (candidates.empty()) return {};
   }
 
   for (size_t t = 0; t < hooks.size(); ++t) {
@@ -190,11 +194,7 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
         permitted_by = 0;
       }
     }
-    if (victims) {
-      if (guarded) Intersect(*victims, allowed);
-      if (victims->empty()) continue;
-      return {std::move(*victims), permitted_by};
-    }
+    if (victims) return {std::move(*victims), permitted_by};
   }
   return {};
 }
@@ -229,6 +229,7 @@ Victims Session::UnifiedEvictable(const EvictionContext& context,
 
 Victims Session::VictimTasks() {
   Victims victims;
+  std::unordered_set<TaskId> seen;
   for (const auto& tier : victim_tasks_) {
     for (const auto& entry : tier) {
       std::vector<TaskId> nominated;
@@ -236,8 +237,7 @@ Victims Session::VictimTasks() {
       if (nominated.empty()) continue;
       victims.permitted_by |= uint64_t{1} << entry.plugin;
       for (TaskId task : nominated)
-        if (std::find(victims.tasks.begin(), victims.tasks.end(), task) == victims.tasks.end())
-          victims.tasks.push_back(task);
+        if (seen.insert(task).second) victims.tasks.push_back(task);
     }
     if (!victims.tasks.empty()) break;
   }

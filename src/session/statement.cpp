@@ -43,6 +43,8 @@ void Statement::Evict(TaskId task, TaskId for_task, EvictionReason reason, uint6
 
 void Statement::RollbackTo(Savepoint savepoint) {
   session_.Rollback(savepoint.mark);
+  for (size_t i = operations_.size(); i-- > savepoint.operations;)
+    if (operations_[i].kind == Kind::kEvict) session_.NoteEvictionUndone(operations_[i].task);
   operations_.resize(savepoint.operations);
 }
 
@@ -55,8 +57,7 @@ void Statement::Merge(Statement&& inner) {
 
 void Statement::Discard() {
   if (session_.log.V(3)) session_.log.Line("Discarding operations ...");
-  session_.Rollback(begin_);
-  operations_.clear();
+  RollbackTo({begin_, 0});
   done_ = true;
 }
 
@@ -129,10 +130,22 @@ void Statement::SpareSuperfluousVictims() {
     session_.UnmarkReleasing(o.task, o.before);
     if (EveryoneStillFits(o.node)) {
       operations_.erase(operations_.begin() + static_cast<ptrdiff_t>(i));
+      ForgetEvictionsFor(o.for_task);
     } else {
       session_.Rollback(mark);
     }
   }
+}
+
+// A task of which every victim was put back waits for nobody.
+void Statement::ForgetEvictionsFor(TaskId task) {
+  const bool some_left = std::any_of(operations_.begin(), operations_.end(), [&](const Operation& o) {
+    return o.kind == Kind::kEvict && o.for_task == task;
+  });
+  bool& occurred = session_.cluster.tasks[task].eviction_occurred;
+  if (some_left || !occurred) return;
+  session_.undo.Save(occurred);
+  occurred = false;
 }
 
 }  // namespace krafla

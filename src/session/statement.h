@@ -55,6 +55,7 @@ class Statement {
 
   void SpareSuperfluousVictims();
   bool EveryoneStillFits(NodeId node);
+  void ForgetEvictionsFor(TaskId task);
 
   Session& session_;
   Session::Mark begin_;

@@ -1,5 +1,6 @@
-// Any bytes at all into the manifest reader. What must hold: no object reaches the sink that simdjson would not
-// read in full, every place in it has a line, and what a Job expands to is JSON again.
+// Any bytes at all into the manifest reader. What must hold: no object reaches the sink that
+// simdjson would not read in full, every place in it has a line, and what a Job expands to is JSON
+// again.
 #include <cstddef>
 #include <cstdint>
 #include <string>
