@@ -21,11 +21,11 @@ say() { printf '%s\n' "$@"; }
 # Shows the command as a user would type it, then its answer.
 show() {
   printf '\n%s$ krafla %s%s\n' "$dim" "$*" "$plain"
-  "$krafla" "$@" | sed 's/^/  /'
+  "$krafla" "$@"
 }
 
-say "${bold}Krafla${plain} decides who is bound, who is evicted, and for whom. \`krafla run\` does one cycle on a snapshot of a" \
-    "cluster and prints the decisions; nothing is changed anywhere. These are its examples."
+say "${bold}Krafla${plain} decides who is bound, who is evicted, and for whom. \`krafla run\` does one cycle on a" \
+    "snapshot of a cluster and prints the decisions; nothing is changed anywhere. These are its examples."
 
 title "All or nothing"
 say "Room for three pods. The first job needs four at once and gets none; the second needs two and starts."
@@ -45,17 +45,19 @@ show run --cluster examples/tdm/cluster.yaml --config examples/tdm/scheduler.yam
 
 title "Cooldown"
 say "Four pods came back at 12:00 and have five minutes of cooldown. At 12:03 nobody may take their places."
-show run --cluster examples/cdp/cluster.yaml --config examples/cdp/scheduler.yaml --now 2026-03-10T12:03:00Z
-say '' "Volcano evicts one at 12:03 all the same, because a later tier decides without the plugin. The same cluster, its way:"
-show run --cluster examples/cdp/cluster.yaml --config examples/cdp/scheduler.yaml --now 2026-03-10T12:03:00Z --compatibility volcano
+cdp=(run --cluster examples/cdp/cluster.yaml --config examples/cdp/scheduler.yaml --now 2026-03-10T12:03:00Z)
+show "${cdp[@]}"
+say '' "Volcano evicts one at 12:03 all the same: a later tier decides without the plugin. The same cluster, its way:"
+show "${cdp[@]}" --compatibility volcano
 
 title "Why did the high-priority job not preempt?"
-say "Job urgent (priority 100) waits, job batch (priority 1) runs. Each line is a cluster in examples/why-no-preemption:" ''
+say "Job urgent (priority 100) waits, job batch (priority 1) runs. Each line is a cluster of" \
+    "examples/why-no-preemption, in the order in which the questions are asked:" ''
 for variant in examples/why-no-preemption/[0-9]*.yaml; do
   answer=$("$krafla" run --cluster "$variant" --config examples/why-no-preemption/scheduler.yaml)
   why=$(sed -n 's/^    preempt *//p' <<<"$answer")
   [ -n "$why" ] || why=$(sed -n '/^left waiting/{n;n;s/^ *//p}' <<<"$answer")
-  [ -n "$why" ] || why=$(sed -n 's/^  evict  \([^ ]*\)  .*  for \([^ ]*\) .*/\1 is evicted for \2/p' <<<"$answer")
+  [ -n "$why" ] || why=$(sed -n 's/^  evict  \([^ ]*\)  .*  for \([^ ]*\)  .*/\1 is evicted for \2/p' <<<"$answer")
   printf '  %-22s %s\n' "$(basename "$variant" .yaml)" "$why"
 done
 

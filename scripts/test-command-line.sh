@@ -126,9 +126,9 @@ example cdp/cluster.yaml 2026-03-10T12:06:00Z "evict  default/elastic-training-t
 example why-no-preemption/0-success.yaml $noon "evict  research/batch-worker-0"
 example why-no-preemption/1-not-starving.yaml $noon "its minimum of 1 runs"
 example why-no-preemption/2-not-valid.yaml $noon "valid: 2, min: 3"
-example why-no-preemption/3a-not-preemptable.yaml $noon "no pod on worker-1 may be evicted for it"
-example why-no-preemption/3b-best-effort.yaml $noon "no pod on worker-1 may be evicted for it"
-example why-no-preemption/3c-not-running.yaml $noon "no pod on worker-1 may be evicted for it"
+example why-no-preemption/3a-not-preemptable.yaml $noon "research/batch-worker-0 says preemptable: false"
+example why-no-preemption/3b-best-effort.yaml $noon "it asks for nothing itself, the others do"
+example why-no-preemption/3c-not-running.yaml $noon "research/batch-worker-0 is Unknown"
 example why-no-preemption/4a-gang-veto.yaml $noon "its job needs it for its minimum"
 example why-no-preemption/4b-drf-veto.yaml $noon "its job would have the smaller share"
 example why-no-preemption/5a-predicate.yaml $noon "no node would take it, whoever is evicted"
@@ -270,8 +270,17 @@ metadata: {name: train, namespace: team}
 spec: {queue: default, minMember: 1}
 ---'
 pod() {  # name, request for cpu, more metadata
-  printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: %s, namespace: team, annotations: {scheduling.k8s.io/group-name: train}%s}\nspec:\n  schedulerName: volcano\n  containers:\n  - name: main\n    resources:\n      requests: {cpu: "%s"}\n' \
-    "$1" "${3:-}" "$2"
+  cat <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, namespace: team, annotations: {scheduling.k8s.io/group-name: train}${3:-}}
+spec:
+  schedulerName: volcano
+  containers:
+  - name: main
+    resources:
+      requests: {cpu: "$2"}
+YAML
 }
 cluster() { printf '%s\n' "$@" >"$tmp/cluster.yaml"; }
 try() { run run --cluster "$tmp/cluster.yaml" "$@"; }

@@ -53,7 +53,7 @@ TEST(Examples, PreemptMakesRoomForBothPodsOfTheUrgentJob) {
   EXPECT_EQ(outcome.pipelined, (Places{{"research/urgent-finetune-worker-0", "worker-1"},
                                        {"research/urgent-finetune-worker-1", "worker-1"}}));
   EXPECT_EQ(outcome.binds, Places{});
-  EXPECT_TRUE(Says(outcome, "job priority 100 over 1 (allowed by priority, gang, conformance)"));
+  EXPECT_TRUE(Says(outcome, "preempt: 2 evicted (allowed by priority, gang, conformance)\n"));
 }
 
 TEST(Examples, ReclaimTakesFromTheQueueThatHasTooMuch) {
@@ -87,8 +87,9 @@ TEST(Examples, TdmEmptiesClosedZonesWithinTheBudgets) {
   EXPECT_EQ(night.evictions,
             (Pods{"analytics/spark-etl-executor-0", "analytics/spark-etl-executor-1",
                   "analytics/thumbnails-worker-0"}));
-  EXPECT_TRUE(Says(night, "zone rz1 is closed (allowed by tdm)"));
-  EXPECT_TRUE(Says(night, "analytics/spark-etl   4 pods  zone rz1  its budget: maxUnavailable 30%"));
+  EXPECT_TRUE(Says(night, "preempt: 3 evicted (allowed by tdm)\n"));
+  EXPECT_TRUE(
+      Says(night, "analytics/spark-etl   4 pods  zone rz1  its budget: maxUnavailable 30%"));
   EXPECT_TRUE(Says(night, "analytics/thumbnails  3 pods  zone rz2  its budget: minAvailable 3"));
 }
 
@@ -124,25 +125,38 @@ TEST_P(WhyNoPreemption, NobodyIsEvictedAndTheTextSaysWhy) {
 INSTANTIATE_TEST_SUITE_P(
     Steps, WhyNoPreemption,
     ::testing::Values(
-        Variant{"1-not-starving.yaml", "preempt   its minimum of 1 runs; nobody is evicted for more"},
+        Variant{"1-not-starving.yaml",
+                "preempt   its minimum of 1 runs; nobody is evicted for more"},
         Variant{"2-not-valid.yaml", "Not enough valid tasks for gang-scheduling, valid: 2, min: 3"},
-        Variant{"3a-not-preemptable.yaml", "preempt   no pod on worker-1 may be evicted for it"},
-        Variant{"3b-best-effort.yaml", "preempt   no pod on worker-1 may be evicted for it"},
-        Variant{"3c-not-running.yaml", "preempt   no pod on worker-1 may be evicted for it"},
-        Variant{"4a-gang-veto.yaml", "preempt   research/batch-worker-1 on worker-1 is spared: its job "
-                                     "needs it for its minimum"},
-        Variant{"4b-drf-veto.yaml", "preempt   research/batch-worker-1 on worker-1 is spared: its job "
-                                    "would have the smaller share"},
-        Variant{"5a-predicate.yaml", "preempt   no node would take it, whoever is evicted: node(s) didn't "
-                                     "match Pod's node affinity/selector"},
-        Variant{"5b-too-large.yaml", "preempt   not enough room on worker-1, even without the 2 pod(s) "
-                                     "that could go"},
-        Variant{"5c-queue-share.yaml", "preempt   room could be made on worker-1, but queue research has "
-                                       "no share left for it"},
-        Variant{"6-not-pipelined.yaml", "preempt   room for 1 of its pods, 2 needed at once: taken back"},
+        Variant{"3a-not-preemptable.yaml",
+                "preempt   no pod on worker-1 may be evicted for it: "
+                "research/batch-worker-0 says preemptable: false"},
+        Variant{"3b-best-effort.yaml",
+                "preempt   no pod on worker-1 may be evicted for it: it asks for "
+                "nothing itself, the others do"},
+        Variant{"3c-not-running.yaml",
+                "preempt   no pod on worker-1 may be evicted for it: "
+                "research/batch-worker-0 is Unknown"},
+        Variant{"4a-gang-veto.yaml",
+                "preempt   research/batch-worker-1 on worker-1 is spared: its job "
+                "needs it for its minimum"},
+        Variant{"4b-drf-veto.yaml",
+                "preempt   research/batch-worker-1 on worker-1 is spared: its job "
+                "would have the smaller share"},
+        Variant{"5a-predicate.yaml",
+                "preempt   no node would take it, whoever is evicted: node(s) didn't "
+                "match Pod's node affinity/selector"},
+        Variant{"5b-too-large.yaml",
+                "preempt   not enough room on worker-1, even without the 2 pod(s) "
+                "that could go"},
+        Variant{"5c-queue-share.yaml",
+                "preempt   room could be made on worker-1, but queue research has "
+                "no share left for it"},
+        Variant{"6-not-pipelined.yaml",
+                "preempt   room for 1 of its pods, 2 needed at once: taken back"},
         Variant{"7-policy-never.yaml", "preempt   urgent-worker-0 says preemptionPolicy Never"}),
-    [](const auto& info) {
-      std::string name = info.param.file.substr(0, info.param.file.find('.'));
+    [](const ::testing::TestParamInfo<Variant>& variant) {
+      std::string name = variant.param.file.substr(0, variant.param.file.find('.'));
       std::erase(name, '-');
       return name;
     });

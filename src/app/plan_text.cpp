@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "app/text_table.h"
 #include "app/why_waiting.h"
@@ -86,8 +87,8 @@ class PlanText {
     for (QueueId id : c_.queues_by_name) {
       const QueueReport& report = s_.queue_reports[id];
       if (!report.known) {
-        table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)), "-", "-",
-                   Amounts(HeldByJobsOf(id), c_.kinds)});
+        table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)), "-",
+                   "-", Amounts(HeldByJobsOf(id), c_.kinds)});
         continue;
       }
       table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)),
@@ -105,7 +106,7 @@ class PlanText {
     return held;
   }
 
-  // Why this pod had to go, and who agreed.
+  // Why this pod had to go.
   std::string Why(const Eviction& e) {
     const Task& victim = c_.tasks[e.task];
     std::string why;
@@ -118,7 +119,8 @@ class PlanText {
         why = "its job has the larger share";
         break;
       case EvictionReason::kWithinJob:
-        why = fmt::format("task priority {} over {}", c_.tasks[e.for_task].priority, victim.priority);
+        why =
+            fmt::format("task priority {} over {}", c_.tasks[e.for_task].priority, victim.priority);
         break;
       case EvictionReason::kReclaim:
         why = fmt::format("{} {}", c_.QueueName(c_.jobs[victim.job].queue),
@@ -133,10 +135,16 @@ class PlanText {
         why = "its disruption budget allows it";
         break;
     }
+    return why;
+  }
+
+  // " (allowed by priority, gang)"
+  std::string AllowedBy(const Eviction& e) {
     std::string agreed;
     for (size_t i = 0; i < s_.plugin_names().size(); ++i)
-      if ((e.permitted_by >> i & 1) != 0) agreed += (agreed.empty() ? "" : ", ") + s_.plugin_names()[i];
-    return agreed.empty() ? why : fmt::format("{} (allowed by {})", why, agreed);
+      if ((e.permitted_by >> i & 1) != 0)
+        agreed += (agreed.empty() ? "" : ", ") + s_.plugin_names()[i];
+    return agreed.empty() ? agreed : fmt::format(" (allowed by {})", agreed);
   }
 
   // Whether that plugin was asked in the tier that decided, and said yes.
@@ -164,8 +172,8 @@ class PlanText {
     if (held.empty()) return;
     TextTable rows;
     for (const auto& [where, tasks] : held) {
-      const std::string budget = DescribeBudget(c_.jobs[c_.tasks[tasks.front()].job].budget,
-                                                s_.compat.budget_precedence);
+      const std::string budget =
+          DescribeBudget(c_.jobs[c_.tasks[tasks.front()].job].budget, s_.compat.budget_precedence);
       rows.Row({where.first, fmt::format("{} pod{}", tasks.size(), tasks.size() == 1 ? "" : "s"),
                 "zone " + where.second,
                 budget.empty() ? "its gang goes whole or not at all" : "its budget: " + budget});
@@ -187,19 +195,28 @@ class PlanText {
         ++binds;
         rows.Row({"bind", c_.TaskKey(b.task), "to " + std::string(c_.NodeName(b.node))});
       }
+      // Said once when it is the same for all.
+      std::optional<std::string> allowed;
+      bool same = true;
+      for (const Eviction& e : s_.plan.evictions) {
+        if (e.action != action.name) continue;
+        same &= !allowed || *allowed == AllowedBy(e);
+        allowed = AllowedBy(e);
+      }
       for (const Eviction& e : s_.plan.evictions) {
         if (e.action != action.name) continue;
         ++evictions;
         rows.Row({"evict", c_.TaskKey(e.task),
                   "from " + (e.node.valid() ? std::string(c_.NodeName(e.node)) : "an unknown node"),
-                  e.for_task.valid() ? "for " + c_.TaskKey(e.for_task) : "for nobody", Why(e)});
+                  e.for_task.valid() ? "for " + c_.TaskKey(e.for_task) : "for nobody",
+                  Why(e) + (same ? "" : AllowedBy(e))});
       }
       if (rows.empty()) continue;
       std::string counts;
       if (binds != 0) counts += paint_.Green(fmt::format("{} bound", binds));
       if (evictions != 0)
         counts += (counts.empty() ? "" : ", ") + paint_.Red(fmt::format("{} evicted", evictions));
-      Heading(fmt::format("{}: {}", action.name, counts));
+      Heading(fmt::format("{}: {}{}", action.name, counts, same ? allowed.value_or("") : ""));
       text_ += rows.Render("  ");
     }
   }
@@ -221,7 +238,8 @@ class PlanText {
     text_ += rows.Render("  ");
   }
 
-  // Why enqueue or allocate did nothing for a job with waiting tasks, and which of them; neither when it holds for all.
+  // Why enqueue or allocate did nothing for a job with waiting tasks, and which of them; neither
+  // when it holds for all.
   WhyWaiting::Answer FirstReason(JobId id, const WhyWaiting& why) {
     const Job& job = c_.jobs[id];
     if (const std::string* refusal = s_.EnqueueRefusal(id)) return {"enqueue", *refusal};
@@ -258,7 +276,8 @@ class PlanText {
     const QueueReport& report = s_.queue_reports[queue];
     if (!report.known) return {};
     const Resource& request = c_.Request(task);
-    const int kind = Resource(report.allocated).Add(request).FirstExceeding(report.deserved, request);
+    const int kind =
+        Resource(report.allocated).Add(request).FirstExceeding(report.deserved, request);
     if (kind < 0) return {};
     return fmt::format("queue {} has {} of the {} {} it deserves, the pod asks for {}",
                        c_.QueueName(queue), Amount(report.allocated.Get(kind), kind),
@@ -275,9 +294,10 @@ class PlanText {
       const Job& job = c_.jobs[id];
       const int32_t pending = job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated);
       if (pending == 0) continue;
-      jobs.Row({c_.JobKey(id), std::string(ToString(job.phase)),
-                fmt::format("{} of {} pods, minimum {}", job.Ready() - job.Count(TaskStatus::kAllocated),
-                            job.tasks.size(), job.min_available)});
+      jobs.Row(
+          {c_.JobKey(id), std::string(ToString(job.phase)),
+           fmt::format("{} of {} pods, minimum {}", job.Ready() - job.Count(TaskStatus::kAllocated),
+                       job.tasks.size(), job.min_available)});
       TextTable lines;
       std::vector<WhyWaiting::Answer> answers = why.Of(id);
       answers.insert(answers.begin(), FirstReason(id, why));
@@ -326,8 +346,8 @@ std::string StatsAsText(const Session& session, const RunStats& stats) {
     text += fmt::format("{} {:.2f}, ", step.name, step.cpu_ms);
     total += step.cpu_ms;
   }
-  return text + fmt::format("total {:.2f}; load {:.2f}; peak memory {:.1f} MB\n", total, stats.load_ms,
-                            stats.peak_rss_mb);
+  return text + fmt::format("total {:.2f}; load {:.2f}; peak memory {:.1f} MB\n", total,
+                            stats.load_ms, stats.peak_rss_mb);
 }
 
 }  // namespace krafla

@@ -108,6 +108,7 @@ void WhyWaiting::ReadShort(const TraceEvent& event) {
   switch (static_cast<ShortCode>(event.code)) {
     case ShortCode::kCandidates:
       attempt.stage = event.c == 0 ? Stage::kNoCandidate : Stage::kTooLarge;
+      attempt.task = event.a;
       break;
     case ShortCode::kVictims:
       attempt.stage = spared_ ? Stage::kSpared : Stage::kTooLarge;
@@ -139,8 +140,7 @@ std::vector<WhyWaiting::Answer> WhyWaiting::Of(JobId job) const {
   if (found == records_.end()) return answers;
   for (const Record& record : found->second)
     if (!record.helped && record.best.stage != Stage::kNone)
-      answers.push_back(
-          {session_.config.actions[record.action].name, Describe(job, record.best)});
+      answers.push_back({session_.config.actions[record.action].name, Describe(job, record)});
   return answers;
 }
 
@@ -156,8 +156,9 @@ std::string WhyWaiting::NodeName(const Try& attempt) const {
   return std::string(cluster_.NodeName(NodeId(attempt.node)));
 }
 
-std::string WhyWaiting::Describe(JobId id, const Try& attempt) const {
+std::string WhyWaiting::Describe(JobId id, const Record& record) const {
   const Job& job = cluster_.jobs[id];
+  const Try& attempt = record.best;
   switch (attempt.stage) {
     case Stage::kNone:
       return {};
@@ -166,7 +167,7 @@ std::string WhyWaiting::Describe(JobId id, const Try& attempt) const {
     case Stage::kNoNode:
       return DescribeSkip(id, attempt);
     case Stage::kNoCandidate:
-      return fmt::format("no pod on {} may be evicted for it", NodeName(attempt));
+      return DescribeNoCandidate(id, record);
     case Stage::kTooLarge:
       return fmt::format("not enough room on {}, even without the {} pod(s) that could go",
                          NodeName(attempt), attempt.count);
@@ -185,13 +186,41 @@ std::string WhyWaiting::Describe(JobId id, const Try& attempt) const {
   return {};
 }
 
+// What is in the way of the first pod there that could have been meant: of another job of the queue
+// for preempt, of another queue for reclaim.
+std::string WhyWaiting::DescribeNoCandidate(JobId id, const Record& record) const {
+  const Job& job = cluster_.jobs[id];
+  const Task& own = cluster_.tasks[TaskId(record.best.task)];
+  const bool across_queues = session_.config.actions[record.action].name == "reclaim";
+  const std::string text =
+      fmt::format("no pod on {} may be evicted for it: ", NodeName(record.best));
+  for (TaskId other : cluster_.nodes[NodeId(record.best.node)].tasks) {
+    const Task& task = cluster_.tasks[other];
+    if (!task.job.valid() || task.job == id) continue;
+    if ((cluster_.jobs[task.job].queue != job.queue) != across_queues) continue;
+    const std::string name = cluster_.TaskKey(other);
+    if (!task.preemptable) return text + name + " says preemptable: false";
+    if (!IsPreemptableStatus(task.status))
+      return text + fmt::format("{} is {}", name, ToString(task.status));
+    if (!across_queues && own.best_effort && !task.best_effort)
+      return text + "it asks for nothing itself, the others do";
+    if (across_queues && !cluster_.queues[cluster_.jobs[task.job].queue].reclaimable)
+      return text + fmt::format("queue {} is not reclaimable",
+                                cluster_.QueueName(cluster_.jobs[task.job].queue));
+  }
+  return text + fmt::format("no other {}{} runs there",
+                            across_queues ? "queue than " : "job of queue ",
+                            cluster_.QueueName(job.queue));
+}
+
 std::string WhyWaiting::DescribeSkip(JobId id, const Try& attempt) const {
   const Job& job = cluster_.jobs[id];
   switch (static_cast<SkipCode>(attempt.code)) {
     case SkipCode::kNotStarving:
-      return job.Ready() >= job.min_available
-                 ? fmt::format("its minimum of {} runs; nobody is evicted for more", job.min_available)
-                 : "the plugins do not call it starving; nobody is evicted for it";
+      if (job.Ready() >= job.min_available)
+        return fmt::format("its minimum of {} runs; nobody is evicted for more", job.min_available);
+      return job.preemptable ? "it offers to step aside itself; nobody is evicted for it"
+                             : "the plugins do not call it starving; nobody is evicted for it";
     case SkipCode::kNetworkTopology:
       return "jobs with a network topology do not preempt";
     case SkipCode::kNeverPreempts:

@@ -1,4 +1,5 @@
-// Why preempt and reclaim did nothing for a job that waits: the decision trace, in one sentence per action.
+// Why preempt and reclaim did nothing for a job that waits: the decision trace, in one sentence per
+// action.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace krafla {
 
-// Reads the trace once. Of everything that was tried for a job, what came furthest is told: a job that nearly got its
-// place on one node is not explained by the nodes that were hopeless.
+// Reads the trace once. Of everything that was tried for a job, what came furthest is told: a job
+// that nearly got its place on one node is not explained by the nodes that were hopeless.
 class WhyWaiting {
  public:
   explicit WhyWaiting(const Session& session);
@@ -30,14 +31,14 @@ class WhyWaiting {
   enum class Stage : uint8_t {
     kNone,
     kNotStarving,
-    kMayNot,       // the pod or its queue has no right to evict
+    kMayNot,  // the pod or its queue has no right to evict
     kNoNode,
     kNoCandidate,
     kTooLarge,
     kSpared,
     kQueueShare,
     kPredicate,
-    kNotAll,       // some pods of the job found room, not enough of them
+    kNotAll,  // some pods of the job found room, not enough of them
   };
   struct Try {
     Stage stage = Stage::kNone;
@@ -59,7 +60,8 @@ class WhyWaiting {
   void ReadShort(const TraceEvent& event);
   Record& RecordOf(JobId job);
   void Note(JobId job, const Try& attempt);
-  std::string Describe(JobId job, const Try& attempt) const;
+  std::string Describe(JobId job, const Record& record) const;
+  std::string DescribeNoCandidate(JobId job, const Record& record) const;
   std::string DescribeSkip(JobId job, const Try& attempt) const;
   std::string DescribeSpared(const Try& attempt) const;
   std::string NodeName(const Try& attempt) const;

@@ -5,21 +5,11 @@
 namespace krafla {
 
 AffinityScores::AffinityScores(KubeFacts& facts)
-    : facts_(facts), terms_(*facts.terms), kinds_(*facts.kinds) {
-  concerns_.Resize(facts.cluster.classes.size());
-}
+    : facts_(facts), terms_(*facts.terms), kinds_(*facts.kinds) {}
 
 bool AffinityScores::LooksAround(ClassId cls) {
   if (!terms_.Of(facts_.cluster.classes[cls].spec).preferred.empty()) return true;
   return facts_.any_had_affinity && terms_.SomePreferredSelects(kinds_.Of(cls));
-}
-
-bool AffinityScores::Concerns(ClassId cls, KindId existing) {
-  return concerns_[cls]->Get(existing, kinds_.size(), [&] {
-    const auto& own = terms_.Of(facts_.cluster.classes[cls].spec).preferred;
-    return std::any_of(own.begin(), own.end(),
-                       [&](const Use& use) { return terms_.SelectsExisting(use, existing); });
-  });
 }
 
 void AffinityScores::Add(const Use& use, NodeId node) {
@@ -43,19 +33,17 @@ void AffinityScores::Collect(ClassId cls) {
   const std::vector<Use>& own = terms_.Of(facts_.cluster.classes[cls].spec).preferred;
   const bool others = terms_.SomePreferredSelects(incoming);
   if (!own.empty()) {
-    if (!concerns_[cls]) concerns_[cls] = std::make_unique<KindVerdicts>();
     for (const NodeId node : facts_.cluster.nodes_by_name) {
       for (const TaskId task : facts_.view.PodsOn(node)) {
         const KindId existing = kinds_.Of(task);
-        if (!Concerns(cls, existing)) continue;
         for (const Use& use : own)
           if (terms_.SelectsExisting(use, existing)) Add(use, node);
       }
     }
   }
   if (!others) return;
-  // A pod with preferences of its own hears all the others; one without only those on nodes that had such pods when
-  // the session opened.
+  // A pod with preferences of its own hears all the others; one without only those on nodes that
+  // had such pods when the session opened.
   for (const TaskId task : facts_.view.with_affinity()) {
     const NodeId node = facts_.cluster.tasks[task].node;
     if (!own.empty() || facts_.had_affinity[node]) AddTermsOf(task, node, incoming);
@@ -77,10 +65,9 @@ bool AffinityScores::Score(ClassId cls, std::span<const NodeId> nodes, std::span
     most = std::max(most, sum);
   }
   for (int64_t& score : scores)
-    score = most == least
-                ? 0
-                : static_cast<int64_t>(100.0 * (static_cast<double>(score - least) /
-                                                static_cast<double>(most - least)));
+    score = most == least ? 0
+                          : static_cast<int64_t>(100.0 * (static_cast<double>(score - least) /
+                                                          static_cast<double>(most - least)));
   return true;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,7 +14,8 @@ class AffinityScores {
   // `facts` has terms.
   explicit AffinityScores(KubeFacts& facts);
 
-  // False when no term reached any node: then there is no score. Otherwise one score of 0 to 100 per node.
+  // False when no term reached any node: then there is no score. Otherwise one score of 0 to 100
+  // per node.
   bool Score(ClassId cls, std::span<const NodeId> nodes, std::span<int64_t> scores);
   // Whether any preferred term is, or may come to be, in play.
   bool LooksAround(ClassId cls);
@@ -27,7 +27,6 @@ class AffinityScores {
     std::vector<int64_t> weights;
   };
 
-  bool Concerns(ClassId cls, KindId existing);
   void Add(const Use& use, NodeId node);
   void AddTermsOf(TaskId existing, NodeId node, KindId incoming);
   void Collect(ClassId cls);
@@ -35,7 +34,6 @@ class AffinityScores {
   KubeFacts& facts_;
   AffinityTerms& terms_;
   const PodKinds& kinds_;
-  Table<ClassId, std::unique_ptr<KindVerdicts>> concerns_;  // kinds some own preferred term selects
   std::vector<DomainWeights> weights_;  // of the current call, one entry per key
 };
 

@@ -54,7 +54,8 @@ TEST(AffinityScores, WishesOfPodsPlacedNowAreHeardOnlyOnNodesThatHadSomeBefore) 
   world.session.Place(world.Task("fan"), world.Node("b"), TaskStatus::kAllocated);
   EXPECT_TRUE(world.Scores(ScorePart::kInterPodAffinity, "db").empty());
   // Who has wishes of its own hears everybody.
-  EXPECT_EQ(world.Scores(ScorePart::kInterPodAffinity, "wisher"), (std::vector<int64_t>{0, 100, 0}));
+  EXPECT_EQ(world.Scores(ScorePart::kInterPodAffinity, "wisher"),
+            (std::vector<int64_t>{0, 100, 0}));
 }
 
 }  // namespace

@@ -37,8 +37,6 @@ bool SelectTheSame(const PodAffinityTerm& a, const PodAffinityTerm& b) {
          a.namespace_selector == b.namespace_selector;
 }
 
-uint64_t LabelKey(StrId key, StrId value) { return uint64_t{key.value} << 32 | value.value; }
-
 }  // namespace
 
 AffinityTerms::AffinityTerms(const Cluster& cluster, TopologyIndex& topology, const PodKinds& kinds)
@@ -46,6 +44,15 @@ AffinityTerms::AffinityTerms(const Cluster& cluster, TopologyIndex& topology, co
   for (const Namespace& ns : cluster.namespaces) namespaces_.emplace(ns.name, &ns.labels);
   const OfSpec* none = owned_.emplace_back(std::make_unique<OfSpec>()).get();
   by_spec_.Reset(cluster.specs.size(), none);
+  some_required_anti_.Make(kinds.size());
+  some_preferred_.Make(kinds.size());
+  std::vector<bool> anti_seen;
+  std::vector<bool> preferred_seen;
+  auto note = [&](KindSet& some, std::vector<bool>& seen, const Use& use) {
+    if (seen.size() <= use.term) seen.resize(use.term + 1, false);
+    if (!seen[use.term]) Fill(some, *terms_[use.term].written, false);
+    seen[use.term] = true;
+  };
   for (uint32_t s = 0; s < cluster.specs.size(); ++s) {
     const PodSpec& spec = cluster.specs[PodSpecId(s)];
     if (!spec.HasPodAffinity()) continue;
@@ -57,8 +64,8 @@ AffinityTerms::AffinityTerms(const Cluster& cluster, TopologyIndex& topology, co
       uses.preferred.push_back(MakeUse(term, term.weight));
     for (const auto& term : spec.preferred_anti_affinity)
       uses.preferred.push_back(MakeUse(term, -term.weight));
-    for (const Use& use : uses.required_anti) AddTo(required_anti_, use.term);
-    for (const Use& use : uses.preferred) AddTo(preferred_, use.term);
+    for (const Use& use : uses.required_anti) note(some_required_anti_, anti_seen, use);
+    for (const Use& use : uses.preferred) note(some_preferred_, preferred_seen, use);
     by_spec_[PodSpecId(s)] = &uses;
   }
 }
@@ -78,9 +85,10 @@ AffinityTerms::Use AffinityTerms::MakeUse(const PodAffinityTerm& written, int32_
   return use;
 }
 
-// Kubernetes means to turn the namespace selector of the pod being placed into a list of namespaces, and does, but
-// then asks the selector too, with no labels at all. So one made only of NotIn and DoesNotExist takes every namespace.
-// Terms of pods on nodes are asked with the labels of the incoming pod's namespace.
+// Kubernetes means to turn the namespace selector of the pod being placed into a list of
+// namespaces, and does, but then asks the selector too, with no labels at all. So one made only of
+// NotIn and DoesNotExist takes every namespace. Terms of pods on nodes are asked with the labels of
+// the incoming pod's namespace.
 bool AffinityTerms::NamespaceFits(const PodAffinityTerm& term, StrId ns, bool of_incoming) const {
   if (std::binary_search(term.namespaces.begin(), term.namespaces.end(), ns)) return true;
   if (!term.namespace_selector.given) return false;
@@ -96,40 +104,29 @@ bool AffinityTerms::Selects(const PodAffinityTerm& term, KindId kind, bool of_in
          Matches(term.selector, cluster_.label_sets[pod.labels]);
 }
 
+void AffinityTerms::Fill(KindSet& set, const PodAffinityTerm& term, bool of_incoming) const {
+  if (!term.selector.given) return;
+  kinds_.ForEachCandidate(term.selector, [&](KindId kind) {
+    if (Selects(term, kind, of_incoming)) set.Add(kind);
+  });
+}
+
 bool AffinityTerms::SelectsExisting(const Use& use, KindId existing) {
   Term& term = terms_[use.term];
-  return term.existing.Get(existing, kinds_.size(),
-                           [&] { return Selects(*term.written, existing, true); });
+  if (!term.existing.made()) {
+    term.existing.Make(kinds_.size());
+    Fill(term.existing, *term.written, true);
+  }
+  return term.existing.Has(existing);
 }
 
 bool AffinityTerms::SelectsIncoming(const Use& use, KindId incoming) {
   Term& term = terms_[use.term];
-  return term.incoming.Get(incoming, kinds_.size(),
-                           [&] { return Selects(*term.written, incoming, false); });
-}
-
-void AffinityTerms::AddTo(TermIndex& index, uint32_t term) const {
-  if (index.has.size() <= term) index.has.resize(term + 1, false);
-  if (index.has[term]) return;
-  index.has[term] = true;
-  for (const SelectorRequirement& r : terms_[term].written->selector.requirements) {
-    if (r.op != SelectorOp::kIn) continue;
-    for (const StrId value : r.values) index.by_label[LabelKey(r.key, value)].push_back(term);
-    return;
+  if (!term.incoming.made()) {
+    term.incoming.Make(kinds_.size());
+    Fill(term.incoming, *term.written, false);
   }
-  index.others.push_back(term);
-}
-
-bool AffinityTerms::SomeSelects(TermIndex& index, KindId incoming) {
-  return index.selects.Get(incoming, kinds_.size(), [&] {
-    auto selects = [&](uint32_t term) { return Selects(*terms_[term].written, incoming, false); };
-    for (const auto& [key, value] : cluster_.label_sets[kinds_[incoming].labels]) {
-      const auto it = index.by_label.find(LabelKey(key, value));
-      if (it != index.by_label.end() && std::any_of(it->second.begin(), it->second.end(), selects))
-        return true;
-    }
-    return std::any_of(index.others.begin(), index.others.end(), selects);
-  });
+  return term.incoming.Has(incoming);
 }
 
 }  // namespace krafla

@@ -1,4 +1,5 @@
-// The pod affinity terms of a cluster: each different term once, with what it selects remembered per kind of pod.
+// The pod affinity terms of a cluster: each different term once, with what it selects remembered
+// per kind of pod.
 #pragma once
 
 #include <memory>
@@ -30,31 +31,22 @@ class AffinityTerms {
   const OfSpec& Of(PodSpecId spec) const { return *by_spec_[spec]; }
   // A term of the pod being placed, on a pod that is on a node.
   bool SelectsExisting(const Use& use, KindId existing);
-  // A term of a pod that is on a node, on the pod being placed. The two directions differ in how namespace selectors
-  // are read; see NamespaceFits.
+  // A term of a pod that is on a node, on the pod being placed. The two directions differ in how
+  // namespace selectors are read; see NamespaceFits.
   bool SelectsIncoming(const Use& use, KindId incoming);
-  // Whether any pod of the cluster, placed or not, has such a term that selects this kind: when not, no pod ever has
-  // to be looked at.
-  bool SomeRequiredAntiSelects(KindId incoming) { return SomeSelects(required_anti_, incoming); }
-  bool SomePreferredSelects(KindId incoming) { return SomeSelects(preferred_, incoming); }
+  // Whether any pod of the cluster, placed or not, has such a term that selects this kind: when
+  // not, no pod ever has to be looked at.
+  bool SomeRequiredAntiSelects(KindId incoming) const { return some_required_anti_.Has(incoming); }
+  bool SomePreferredSelects(KindId incoming) const { return some_preferred_.Has(incoming); }
 
  private:
   struct Term {
     const PodAffinityTerm* written = nullptr;
-    KindVerdicts existing;
-    KindVerdicts incoming;
+    KindSet existing;
+    KindSet incoming;
   };
-  // Terms by a label they insist on: a kind is compared with those that name one of its labels, not with all.
-  struct TermIndex {
-    std::vector<bool> has;
-    std::unordered_map<uint64_t, std::vector<uint32_t>> by_label;
-    std::vector<uint32_t> others;
-    KindVerdicts selects;
-  };
-
   Use MakeUse(const PodAffinityTerm& written, int32_t weight);
-  void AddTo(TermIndex& index, uint32_t term) const;
-  bool SomeSelects(TermIndex& index, KindId incoming);
+  void Fill(KindSet& set, const PodAffinityTerm& term, bool of_incoming) const;
   bool NamespaceFits(const PodAffinityTerm& term, StrId ns, bool of_incoming) const;
   bool Selects(const PodAffinityTerm& term, KindId kind, bool of_incoming) const;
 
@@ -66,8 +58,8 @@ class AffinityTerms {
   std::unordered_multimap<uint64_t, uint32_t> terms_by_hash_;
   Table<PodSpecId, const OfSpec*> by_spec_;
   std::vector<std::unique_ptr<OfSpec>> owned_;
-  TermIndex required_anti_;  // of the whole cluster
-  TermIndex preferred_;
+  KindSet some_required_anti_;
+  KindSet some_preferred_;
 };
 
 }  // namespace krafla

@@ -43,7 +43,8 @@ uint32_t& CsiLimitRule::CountOf(uint32_t driver) {
   return count.count;
 }
 
-// Counts the use's volume unless it is counted already; false with a refusal when the claim is not the pod's own.
+// Counts the use's volume unless it is counted already; false with a refusal when the claim is not
+// the pod's own.
 bool CsiLimitRule::Attach(TaskId task, const ClaimUse& use, Refusal& refusal) {
   if (use.ephemeral) {
     if (const std::string why = WhyNotOwned(cluster_, task, use); !why.empty()) {
@@ -62,9 +63,10 @@ Refusal CsiLimitRule::NotFound(TaskId task, const ClaimUse& use) {
   if (use.name == kEmptyStr)
     return {Refusal::kError, reasons_.Intern("PersistentVolumeClaim had no name")};
   const std::string_view name = cluster_.Text(use.name);
-  return {Refusal::kUnschedulableAndUnresolvable,
-          reasons_.Intern(fmt::format("looking up PVC {}/{}: persistentvolumeclaim \"{}\" not found",
-                                      cluster_.Text(cluster_.tasks[task].ns), name, name))};
+  return {
+      Refusal::kUnschedulableAndUnresolvable,
+      reasons_.Intern(fmt::format("looking up PVC {}/{}: persistentvolumeclaim \"{}\" not found",
+                                  cluster_.Text(cluster_.tasks[task].ns), name, name))};
 }
 
 Refusal CsiLimitRule::Check(TaskId task, NodeId node) {

@@ -37,10 +37,11 @@ class CsiLimitRule {
     uint32_t round = 0;
     uint32_t count = 0;
   };
-  std::vector<DriverCount> counts_;       // by driver
+  std::vector<DriverCount> counts_;  // by driver
 };
 
-// "PVC ns/claim was not created for pod ns/pod (pod is not owner)"; empty when the claim is the pod's own.
+// "PVC ns/claim was not created for pod ns/pod (pod is not owner)"; empty when the claim is the
+// pod's own.
 std::string WhyNotOwned(const Cluster& cluster, TaskId task, const ClaimUse& use);
 
 }  // namespace krafla

@@ -10,11 +10,13 @@ namespace {
 // A bound claim with a volume of the driver.
 void AddClaim(Objects& objects, std::string_view name, std::string_view handle) {
   objects.Add(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":")" +
-              std::string(name) + R"(","namespace":"default","annotations":)"
+              std::string(name) +
+              R"(","namespace":"default","annotations":)"
               R"({"pv.kubernetes.io/bind-completed":"yes"}},"spec":{"volumeName":"pv-)" +
               std::string(name) + "\"}}");
   objects.Add(R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv-)" +
-              std::string(name) + R"("},"spec":{"capacity":{"storage":"1Gi"},"csi":{)"
+              std::string(name) +
+              R"("},"spec":{"capacity":{"storage":"1Gi"},"csi":{)"
               R"("driver":"disk.example.com","volumeHandle":")" +
               std::string(handle) + "\"}}}");
 }
@@ -27,7 +29,8 @@ std::string Uses(std::string_view claim) {
 std::string Limit(std::string_view node, int count) {
   return R"({"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":")" +
          std::string(node) +
-         R"("},"spec":{"drivers":[{"name":"disk.example.com","nodeID":"x","allocatable":{"count":)" +
+         R"("},"spec":{"drivers":[{"name":"disk.example.com","nodeID":"x",)"
+         R"("allocatable":{"count":)" +
          std::to_string(count) + "}}]}}";
 }
 

@@ -1,5 +1,5 @@
-// What the rules of one plugin share: the cluster, the pods on nodes, and what is derived from both when a session
-// opens. Each of the two plugins has its own.
+// What the rules of one plugin share: the cluster, the pods on nodes, and what is derived from both
+// when a session opens. Each of the two plugins has its own.
 #pragma once
 
 #include <memory>
@@ -19,13 +19,14 @@ struct KubeFacts {
   const Cluster& cluster;
   KubeView& view;
   TopologyIndex topology;
-  // Only when some pod of the cluster has pod affinity or spread constraints; nobody asks otherwise.
+  // Only when some pod of the cluster has pod affinity or spread constraints; nobody asks
+  // otherwise.
   std::unique_ptr<PodKinds> kinds;
   // Only when some pod of the cluster has pod affinity.
   std::unique_ptr<AffinityTerms> terms;
 
-  // Nodes that had such pods when the session opened. Volcano lists them then and not again: a pod with terms that
-  // is placed elsewhere during the session is not heard until the next one.
+  // Nodes that had such pods when the session opened. Volcano lists them then and not again: a pod
+  // with terms that is placed elsewhere during the session is not heard until the next one.
   Table<NodeId, bool> had_required_anti;
   Table<NodeId, bool> had_affinity;
   bool any_had_required_anti = false;

@@ -6,8 +6,9 @@ namespace krafla {
 
 std::string_view ToString(Filter filter) {
   static constexpr std::string_view kNames[kFilterCount] = {
-      "PodsNumber",       "NodeUnschedulable", "NodeAffinity", "TaintToleration",   "NodePorts",
-      "InterPodAffinity", "NodeVolumeLimits",  "VolumeZone",   "PodTopologySpread", "VolumeBinding"};
+      "PodsNumber",        "NodeUnschedulable", "NodeAffinity",     "TaintToleration",
+      "NodePorts",         "InterPodAffinity",  "NodeVolumeLimits", "VolumeZone",
+      "PodTopologySpread", "VolumeBinding"};
   return kNames[static_cast<size_t>(filter)];
 }
 
@@ -132,8 +133,8 @@ bool KubeFilters::CurrentIsNodeLocal(ClassId cls) {
   if ((needs & kSpread) != 0) return false;
   if (affinity_ && affinity_->LooksAround(cls)) return false;
   if ((needs & kClaims) == 0) return true;
-  // A claim that is not bound yet competes with others for volumes. And who takes the answer for local also takes it
-  // that evictions can lift it.
+  // A claim that is not bound yet competes with others for volumes. And who takes the answer for
+  // local also takes it that evictions can lift it.
   return !(on_.volume_binding && volumes_->binding.HasUnbound(cls)) &&
          !(on_.node_volume_limits && volumes_->limits.MayBeFinal(cls));
 }

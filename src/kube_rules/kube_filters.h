@@ -1,8 +1,9 @@
-// Kubernetes' filters as Volcano's predicates plugin uses them: which of them are on, in which order they are asked,
-// and what a pod's preparation leaves behind for its later checks.
+// Kubernetes' filters as Volcano's predicates plugin uses them: which of them are on, in which
+// order they are asked, and what a pod's preparation leaves behind for its later checks.
 //
-// A filter that says "unresolvable" does not keep the later ones from being asked; their kinds of "no" are joined.
-// What cannot change within a session is answered per class (Fixed), the rest per pod and node (Current).
+// A filter that says "unresolvable" does not keep the later ones from being asked; their kinds of
+// "no" are joined. What cannot change within a session is answered per class (Fixed), the rest per
+// pod and node (Current).
 #pragma once
 
 #include <array>
@@ -79,7 +80,8 @@ class KubeFilters {
   void SimulateMove(TaskId task, TaskId moved, int32_t step, UndoLog& undo);
   Refusal SimulatePredicate(TaskId task, NodeId node);
 
-  // What each filter by itself says: the preparation (all filters are asked even after a refusal), then the node.
+  // What each filter by itself says: the preparation (all filters are asked even after a refusal),
+  // then the node.
   using Report = std::array<Refusal, kFilterCount>;
   Report ExplainPrepare(TaskId task);
   Report ExplainNode(TaskId task, NodeId node);
@@ -96,7 +98,8 @@ class KubeFilters {
     PodAffinityCounts affinity;
     SpreadCounts spread;
   };
-  // Whether pod affinity was found to have nothing to say about a task. Volcano keeps that for the whole session.
+  // Whether pod affinity was found to have nothing to say about a task. Volcano keeps that for the
+  // whole session.
   enum AffinityState : uint8_t { kNotAsked, kSkipped, kActive };
 
   uint8_t NeedsOf(ClassId cls);
@@ -133,7 +136,8 @@ class KubeFilters {
   Table<NodeId, size_t> max_pods_;
   Table<ClassId, uint8_t> needs_;
   Table<TaskId, AffinityState> affinity_state_;
-  // The latest preparations. Bounded: a task whose counts were dropped is counted again when asked about.
+  // The latest preparations. Bounded: a task whose counts were dropped is counted again when asked
+  // about.
   static constexpr size_t kMaxPrepared = 512;
   std::unordered_map<TaskId, Prepared> prepared_;
   std::deque<TaskId> prepared_order_;

@@ -8,10 +8,10 @@ namespace krafla {
 
 namespace {
 
-constexpr ScorePart kBatchParts[] = {
-    ScorePart::kLeastAllocated,   ScorePart::kMostAllocated,    ScorePart::kBalancedAllocation,
-    ScorePart::kNodeAffinity,     ScorePart::kInterPodAffinity, ScorePart::kTaintToleration,
-    ScorePart::kPodTopologySpread};
+constexpr ScorePart kBatchParts[] = {ScorePart::kLeastAllocated,     ScorePart::kMostAllocated,
+                                     ScorePart::kBalancedAllocation, ScorePart::kNodeAffinity,
+                                     ScorePart::kInterPodAffinity,   ScorePart::kTaintToleration,
+                                     ScorePart::kPodTopologySpread};
 
 // The best gets 100; reversed, the least.
 void Normalize(std::span<int64_t> scores, bool reversed) {
@@ -26,15 +26,14 @@ void Normalize(std::span<int64_t> scores, bool reversed) {
 }  // namespace
 
 std::string_view ToString(ScorePart part) {
-  static constexpr std::string_view kNames[kScorePartCount] = {
-      "NodeResourcesFit_LeastAllocated",
-      "NodeResourcesFit_MostAllocated",
-      "NodeResourcesBalancedAllocation",
-      "NodeAffinity",
-      "InterPodAffinity",
-      "TaintToleration",
-      "PodTopologySpread",
-      "ImageLocality"};
+  static constexpr std::string_view kNames[kScorePartCount] = {"NodeResourcesFit_LeastAllocated",
+                                                               "NodeResourcesFit_MostAllocated",
+                                                               "NodeResourcesBalancedAllocation",
+                                                               "NodeAffinity",
+                                                               "InterPodAffinity",
+                                                               "TaintToleration",
+                                                               "PodTopologySpread",
+                                                               "ImageLocality"};
   return kNames[static_cast<size_t>(part)];
 }
 
@@ -106,8 +105,7 @@ const KubeScores::Preferences& KubeScores::PreferencesOf(ClassId cls) {
 double KubeScores::NodeScore(ClassId cls, NodeId node) const {
   if (!any_images_ || weights_.image_locality == 0) return 0;
   const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
-  const int64_t score =
-      ImageLocality(spec, cluster_.nodes[node], cluster_.nodes_by_name.size());
+  const int64_t score = ImageLocality(spec, cluster_.nodes[node], cluster_.nodes_by_name.size());
   return static_cast<double>(score) * static_cast<double>(weights_.image_locality);
 }
 

@@ -1,5 +1,6 @@
-// Kubernetes' scores as Volcano's nodeorder plugin uses them. Each part gives whole numbers from 0 to 100, some of
-// them normalised over the candidates; parts are multiplied by their weights and added.
+// Kubernetes' scores as Volcano's nodeorder plugin uses them. Each part gives whole numbers from 0
+// to 100, some of them normalised over the candidates; parts are multiplied by their weights and
+// added.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,8 @@ class KubeScores {
   bool BatchIsNodeLocal(ClassId cls);
   double BatchNode(ClassId cls, NodeId node) const;
 
-  // One part over the candidates, not weighted; nothing when the part has nothing to say about this pod.
+  // One part over the candidates, not weighted; nothing when the part has nothing to say about this
+  // pod.
   std::optional<std::vector<int64_t>> Explain(ScorePart part, TaskId task,
                                               std::span<const NodeId> nodes);
 

@@ -1,5 +1,5 @@
-// Small clusters in few words, for the tests of the rules: objects as JSON fragments, a session with the two plugins,
-// and the rules once more by themselves.
+// Small clusters in few words, for the tests of the rules: objects as JSON fragments, a session
+// with the two plugins, and the rules once more by themselves.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,8 @@ class Objects {
                                : std::string(status)) +
                "}}");
   }
-  // On `node` and running, or waiting when that is empty. `spec` adds to containers and scheduler name.
+  // On `node` and running, or waiting when that is empty. `spec` adds to containers and scheduler
+  // name.
   Objects& Pod(std::string_view name, std::string_view labels = "", std::string_view node = "",
                std::string_view spec = "", std::string_view requests = "") {
     return PodIn("default", name, labels, node, spec, requests);

@@ -9,7 +9,9 @@ namespace {
 
 constexpr uint8_t kUnresolvable = Refusal::kUnschedulableAndUnresolvable;
 
-bool KeepsPodsOff(const Taint& taint) { return taint.effect != TaintEffect::kPreferNoSchedule; }
+bool KeepsPodsOff(const Taint& taint) {
+  return taint.effect != TaintEffect::kPreferNoSchedule;
+}
 
 bool Tolerated(const Taint& taint, const std::vector<Toleration>& tolerations) {
   return std::any_of(tolerations.begin(), tolerations.end(),
@@ -22,10 +24,9 @@ bool MatchesNodeAffinity(const PodSpec& spec, const Node& node, const StringPool
   for (const auto& [key, value] : spec.node_selector)
     if (FindLabel(node.labels, key) != value) return false;
   if (!spec.has_required_node_affinity) return true;
-  return std::any_of(spec.required_node_terms.begin(), spec.required_node_terms.end(),
-                     [&](const NodeSelectorTerm& term) {
-                       return Matches(term, node.labels, node.name, strings);
-                     });
+  return std::any_of(
+      spec.required_node_terms.begin(), spec.required_node_terms.end(),
+      [&](const NodeSelectorTerm& term) { return Matches(term, node.labels, node.name, strings); });
 }
 
 bool HasUntoleratedTaint(const PodSpec& spec, const Node& node) {
@@ -62,8 +63,7 @@ NodeFitRules::NodeFitRules(const Cluster& cluster, ReasonTable& reasons)
       cordon_{cluster.strings.Find("node.kubernetes.io/unschedulable"), kEmptyStr,
               TaintEffect::kNoSchedule},
       unschedulable_{kUnresolvable, reasons.Intern("node(s) were unschedulable")},
-      affinity_{kUnresolvable,
-                reasons.Intern("node(s) didn't match Pod's node affinity/selector")},
+      affinity_{kUnresolvable, reasons.Intern("node(s) didn't match Pod's node affinity/selector")},
       taint_{kUnresolvable, reasons.Intern("node(s) had untolerated taint(s)")},
       names_conflict_{kUnresolvable, reasons.Intern("pod affinity terms conflict")} {
   for (const NodeId id : cluster.nodes_by_name) {

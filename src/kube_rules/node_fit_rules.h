@@ -1,5 +1,5 @@
-// What a pod says about the node itself: cordoned nodes, node selector and affinity, taints. None of it changes
-// within a session.
+// What a pod says about the node itself: cordoned nodes, node selector and affinity, taints. None
+// of it changes within a session.
 #pragma once
 
 #include <span>
@@ -33,9 +33,9 @@ class NodeFitRules {
 
  private:
   const Cluster& cluster_;
-  Taint cordon_;                     // what a toleration of cordoned nodes must tolerate
+  Taint cordon_;  // what a toleration of cordoned nodes must tolerate
   std::vector<NodeId> cordoned_;
-  std::vector<NodeId> tainted_;      // with a taint that keeps pods off
+  std::vector<NodeId> tainted_;  // with a taint that keeps pods off
   Refusal unschedulable_;
   Refusal affinity_;
   Refusal taint_;

@@ -19,14 +19,15 @@ std::string RequiredTerms(std::string_view terms) {
 
 TEST(NodeFitRules, ACordonedNodeTakesOnlyPodsThatTolerateIt) {
   constexpr std::string_view kKey = R"("key":"node.kubernetes.io/unschedulable")";
-  KubeWorld world(Objects()
-                      .Node("n", "", R"("unschedulable":true)")
-                      .Pod("plain")
-                      .Pod("exists", "", "", Tolerating(std::string(kKey) + R"(,"operator":"Exists")"))
-                      .Pod("equal", "", "", Tolerating(kKey))
-                      .Pod("other", "", "", Tolerating(std::string(kKey) + R"(,"value":"x")"))
-                      .Pod("all", "", "", Tolerating(R"("operator":"Exists")"))
-                      .Pod("execute", "", "", Tolerating(R"("operator":"Exists","effect":"NoExecute")")));
+  KubeWorld world(
+      Objects()
+          .Node("n", "", R"("unschedulable":true)")
+          .Pod("plain")
+          .Pod("exists", "", "", Tolerating(std::string(kKey) + R"(,"operator":"Exists")"))
+          .Pod("equal", "", "", Tolerating(kKey))
+          .Pod("other", "", "", Tolerating(std::string(kKey) + R"(,"value":"x")"))
+          .Pod("all", "", "", Tolerating(R"("operator":"Exists")"))
+          .Pod("execute", "", "", Tolerating(R"("operator":"Exists","effect":"NoExecute")")));
   const char* no = "node(s) were unschedulable";
   EXPECT_EQ(world.Says(Filter::kNodeUnschedulable, "plain", "n"), no);
   EXPECT_EQ(world.Says(Filter::kNodeUnschedulable, "exists", "n"), "");
@@ -39,7 +40,8 @@ TEST(NodeFitRules, ACordonedNodeTakesOnlyPodsThatTolerateIt) {
 TEST(NodeFitRules, OneUntoleratedTaintIsEnoughButNotOneThatIsOnlyAWish) {
   KubeWorld world(
       Objects()
-          .Node("two", "", R"("taints":[{"key":"a","effect":"NoSchedule"},{"key":"b","effect":"NoExecute"}])")
+          .Node("two", "",
+                R"("taints":[{"key":"a","effect":"NoSchedule"},{"key":"b","effect":"NoExecute"}])")
           .Node("wish", "", R"("taints":[{"key":"a","effect":"PreferNoSchedule"}])")
           .Pod("one", "", "", Tolerating(R"("key":"a","operator":"Exists")"))
           .Pod("plain"));
@@ -50,17 +52,18 @@ TEST(NodeFitRules, OneUntoleratedTaintIsEnoughButNotOneThatIsOnlyAWish) {
 TEST(NodeFitRules, TermsAreAlternativesAndAnEmptyOneMatchesNothing) {
   constexpr std::string_view kSsd =
       R"({"matchExpressions":[{"key":"disk","operator":"In","values":["ssd"]}]})";
-  KubeWorld world(Objects()
-                      .Node("fast", "disk: ssd, tier: 10")
-                      .Node("slow", "disk: hdd, tier: 9")
-                      .Pod("or", "", "", RequiredTerms("{}," + std::string(kSsd)))
-                      .Pod("empty", "", "", RequiredTerms("{}"))
-                      .Pod("more", "", "",
-                           RequiredTerms(R"({"matchExpressions":[)"
-                                         R"({"key":"tier","operator":"Gt","values":["9"]}]})"))
-                      .Pod("named", "", "",
-                           RequiredTerms(R"({"matchFields":[)"
-                                         R"({"key":"metadata.name","operator":"In","values":["slow"]}]})")));
+  KubeWorld world(
+      Objects()
+          .Node("fast", "disk: ssd, tier: 10")
+          .Node("slow", "disk: hdd, tier: 9")
+          .Pod("or", "", "", RequiredTerms("{}," + std::string(kSsd)))
+          .Pod("empty", "", "", RequiredTerms("{}"))
+          .Pod("more", "", "",
+               RequiredTerms(R"({"matchExpressions":[)"
+                             R"({"key":"tier","operator":"Gt","values":["9"]}]})"))
+          .Pod("named", "", "",
+               RequiredTerms(R"({"matchFields":[)"
+                             R"({"key":"metadata.name","operator":"In","values":["slow"]}]})")));
   const char* no = "node(s) didn't match Pod's node affinity/selector";
   EXPECT_EQ(world.Says(Filter::kNodeAffinity, "or", "fast"), "");
   EXPECT_EQ(world.Says(Filter::kNodeAffinity, "or", "slow"), no);
@@ -75,22 +78,22 @@ TEST(NodeFitRules, NamesThatContradictEachOtherRefuseThePod) {
   constexpr std::string_view kTwoNames =
       R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["a"]},)"
       R"({"key":"metadata.name","operator":"In","values":["b"]}]})";
-  constexpr std::string_view kAnyName =
-      R"({"matchExpressions":[{"key":"x","operator":"Exists"}]})";
-  KubeWorld world(Objects()
-                      .Node("a")
-                      .Pod("torn", "", "", RequiredTerms(kTwoNames))
-                      .Pod("or", "", "",
-                           RequiredTerms(std::string(kTwoNames) + "," + std::string(kAnyName))));
+  constexpr std::string_view kAnyName = R"({"matchExpressions":[{"key":"x","operator":"Exists"}]})";
+  KubeWorld world(
+      Objects()
+          .Node("a")
+          .Pod("torn", "", "", RequiredTerms(kTwoNames))
+          .Pod("or", "", "", RequiredTerms(std::string(kTwoNames) + "," + std::string(kAnyName))));
   EXPECT_EQ(world.SaysOfPod(Filter::kNodeAffinity, "torn"), "pod affinity terms conflict");
   EXPECT_EQ(world.SaysOfPod(Filter::kNodeAffinity, "or"), "");
 }
 
 TEST(NodeFitRules, FixedPartsJoinTheirKindsOfNo) {
-  KubeWorld world(Objects()
-                      .Node("bad", "", R"("unschedulable":true,"taints":[{"key":"a","effect":"NoSchedule"}])")
-                      .Node("good")
-                      .Pod("p"));
+  KubeWorld world(
+      Objects()
+          .Node("bad", "", R"("unschedulable":true,"taints":[{"key":"a","effect":"NoSchedule"}])")
+          .Node("good")
+          .Pod("p"));
   std::vector<Refusal> by_node(world.cluster.nodes.size());
   world.filters.Fixed(world.cluster.tasks[world.Task("p")].cls, by_node);
   EXPECT_TRUE(by_node[world.Node("bad").value].unresolvable());

@@ -31,9 +31,7 @@ PodAffinityRule::PodAffinityRule(KubeFacts& facts, ReasonTable& reasons)
       unwanted_{Refusal::kUnschedulable,
                 reasons.Intern("node(s) didn't match pod anti-affinity rules")},
       unwelcome_{Refusal::kUnschedulable,
-                 reasons.Intern("node(s) didn't satisfy existing pods anti-affinity rules")} {
-  concerns_.Resize(facts.cluster.classes.size());
-}
+                 reasons.Intern("node(s) didn't satisfy existing pods anti-affinity rules")} {}
 
 bool PodAffinityRule::HasOwnTerms(ClassId cls) const {
   const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
@@ -51,18 +49,8 @@ bool PodAffinityRule::SelectsAll(const std::vector<Use>& uses, KindId existing) 
   });
 }
 
-bool PodAffinityRule::Concerns(ClassId cls, KindId existing) {
-  return concerns_[cls]->Get(existing, kinds_.size(), [&] {
-    const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
-    return SelectsAll(own.required, existing) ||
-           std::any_of(own.required_anti.begin(), own.required_anti.end(),
-                       [&](const Use& use) { return terms_.SelectsExisting(use, existing); });
-  });
-}
-
 void PodAffinityRule::CountPod(ClassId cls, KindId existing, NodeId node, int32_t step,
                                PodAffinityCounts& counts) {
-  if (!Concerns(cls, existing)) return;
   const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
   if (SelectsAll(own.required, existing)) {
     for (DomainCounts& wanted : counts.wanted) {
@@ -94,7 +82,6 @@ void PodAffinityRule::CountTermsOf(TaskId existing, ClassId incoming, NodeId nod
 
 void PodAffinityRule::CountOwn(ClassId cls, PodAffinityCounts& counts) {
   const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
-  if (!concerns_[cls]) concerns_[cls] = std::make_unique<KindVerdicts>();
   for (const Use& use : own.required) CountsOf(counts.wanted, *use.key);
   for (const Use& use : own.required_anti) CountsOf(counts.unwanted, *use.key);
   counts.wants_itself = SelectsAll(own.required, kinds_.Of(cls));

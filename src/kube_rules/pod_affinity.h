@@ -1,13 +1,13 @@
 // Required pod affinity and anti-affinity, of the pod being placed and of the pods that are there.
 //
-// 1. Prepare counts, per domain, the pods the incoming pod must be with, must not be with, and the pods that must not
-//    be with it. The counts stay as they are until the pod is prepared again.
+// 1. Prepare counts, per domain, the pods the incoming pod must be with, must not be with, and the
+//    pods that must not be with it. The counts stay as they are until the pod is prepared again.
 // 2. Check compares a node's domains with the counts.
-// 3. A dry run moves pods on top of the counts (PodMove) and takes the moves back through the undo log.
+// 3. A dry run moves pods on top of the counts (PodMove) and takes the moves back through the undo
+//    log.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,11 +17,12 @@
 namespace krafla {
 
 struct PodAffinityCounts {
-  std::vector<DomainCounts> wanted;         // pods that all own affinity terms select; one entry per key
-  std::vector<DomainCounts> unwanted;       // pods that an own anti-affinity term selects
-  std::vector<DomainCounts> unwelcoming;    // pods with an anti-affinity term that selects the incoming one
-  int32_t wanted_domains = 0;               // counts in `wanted` that are not zero
-  bool wants_itself = false;                // all own affinity terms select the pod itself
+  std::vector<DomainCounts> wanted;    // pods that all own affinity terms select; one entry per key
+  std::vector<DomainCounts> unwanted;  // pods that an own anti-affinity term selects
+  std::vector<DomainCounts>
+      unwelcoming;             // pods with an anti-affinity term that selects the incoming one
+  int32_t wanted_domains = 0;  // counts in `wanted` that are not zero
+  bool wants_itself = false;   // all own affinity terms select the pod itself
 
   bool empty() const { return wanted.empty() && unwanted.empty() && unwelcoming.empty(); }
 };
@@ -53,7 +54,6 @@ class PodAffinityRule {
 
   bool HasOwnTerms(ClassId cls) const;
   bool SelectsAll(const std::vector<Use>& uses, KindId existing);
-  bool Concerns(ClassId cls, KindId existing);
   void CountOwn(ClassId cls, PodAffinityCounts& counts);
   void CountOthers(ClassId cls, PodAffinityCounts& counts);
   void CountPod(ClassId cls, KindId existing, NodeId node, int32_t step, PodAffinityCounts& counts);
@@ -63,7 +63,6 @@ class PodAffinityRule {
   KubeFacts& facts_;
   AffinityTerms& terms_;
   const PodKinds& kinds_;
-  Table<ClassId, std::unique_ptr<KindVerdicts>> concerns_;  // kinds some own required term selects
   Refusal not_wanted_;
   Refusal unwanted_;
   Refusal unwelcome_;

@@ -96,11 +96,12 @@ TEST(PodAffinity, WhoeverHadNothingToFearOnceIsNotAskedAgain) {
 }
 
 TEST(PodAffinity, ANamespaceSelectorOfExclusionsTakesEveryNamespaceForThePodBeingPlaced) {
-  constexpr std::string_view kNotProd =
-      R"(,"namespaceSelector":{"matchExpressions":[{"key":"env","operator":"NotIn","values":["prod"]}]})";
+  constexpr std::string_view kNotProd = R"(,"namespaceSelector":{"matchExpressions":[)"
+                                        R"({"key":"env","operator":"NotIn","values":["prod"]}]})";
   KubeWorld world(
       TwoZones()
-          .Add(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"prod","labels":{"env":"prod"}}})")
+          .Add(R"({"apiVersion":"v1","kind":"Namespace",)"
+               R"("metadata":{"name":"prod","labels":{"env":"prod"}}})")
           .PodIn("prod", "web", "app: web", "a1", "")
           .PodIn("prod", "loner", "app: x", "b1", Required("podAntiAffinity", "db", kNotProd))
           .Pod("new", "app: db", "", Required("podAntiAffinity", "web", kNotProd))

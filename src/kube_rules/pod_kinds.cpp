@@ -30,6 +30,9 @@ PodKinds::PodKinds(const Cluster& cluster)
                               ? intern(cluster.classes[task.cls], true)
                               : of_class_[task.cls];
   }
+  for (uint32_t k = 0; k < kinds_.size(); ++k)
+    for (const auto& [key, value] : cluster.label_sets[kinds_[KindId(k)].labels])
+      by_label_[LabelKey(key, value)].push_back(KindId(k));
 }
 
 }  // namespace krafla

@@ -1,5 +1,6 @@
-// Pods that no pod selector can tell apart: same namespace, same labels, and both terminating or not. There are far
-// fewer kinds than pods, so whether a selector takes a pod is asked once per kind.
+// Pods that no pod selector can tell apart: same namespace, same labels, and both terminating or
+// not. There are far fewer kinds than pods, so whether a selector takes a pod is asked once per
+// kind.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct PodKind {
 
 class PodKinds {
  public:
-  // Made before the session's first change: a pod that is terminating now is not one that the session evicts.
+  // Made before the session's first change: a pod that is terminating now is not one that the
+  // session evicts.
   explicit PodKinds(const Cluster& cluster);
 
   size_t size() const { return kinds_.size(); }
@@ -31,26 +33,41 @@ class PodKinds {
   // Of a pod that is to be placed.
   KindId Of(ClassId cls) const { return of_class_[cls]; }
 
+  // Calls `visit` for every kind the selector may take: those with a label it insists on, or, when
+  // it insists on none, all.
+  template <class Visit>
+  void ForEachCandidate(const LabelSelector& selector, Visit&& visit) const {
+    for (const SelectorRequirement& r : selector.requirements) {
+      if (r.op != SelectorOp::kIn) continue;
+      for (const StrId value : r.values)
+        if (const auto it = by_label_.find(LabelKey(r.key, value)); it != by_label_.end())
+          for (const KindId kind : it->second) visit(kind);
+      return;
+    }
+    for (uint32_t k = 0; k < kinds_.size(); ++k) visit(KindId(k));
+  }
+
+  static uint64_t LabelKey(StrId key, StrId value) {
+    return uint64_t{key.value} << 32 | value.value;
+  }
+
  private:
   Table<KindId, PodKind> kinds_;
+  std::unordered_map<uint64_t, std::vector<KindId>> by_label_;
   Table<ClassId, KindId> of_class_;
   Table<TaskId, KindId> of_task_;
 };
 
-// One yes or no per kind, found out when it is first asked for.
-class KindVerdicts {
+// A set of kinds, made when it is first looked into.
+class KindSet {
  public:
-  template <class Decide>
-  bool Get(KindId kind, size_t kinds, Decide&& decide) {
-    if (known_.empty()) known_.resize(kinds, kUnknown);
-    uint8_t& verdict = known_[kind.value];
-    if (verdict == kUnknown) verdict = decide() ? kYes : kNo;
-    return verdict == kYes;
-  }
+  bool made() const { return !bits_.empty(); }
+  void Make(size_t kinds) { bits_.assign(kinds / 64 + 1, 0); }
+  void Add(KindId kind) { bits_[kind.value / 64] |= uint64_t{1} << kind.value % 64; }
+  bool Has(KindId kind) const { return bits_[kind.value / 64] >> kind.value % 64 & 1; }
 
  private:
-  enum : uint8_t { kUnknown, kNo, kYes };
-  std::vector<uint8_t> known_;
+  std::vector<uint64_t> bits_;
 };
 
 }  // namespace krafla

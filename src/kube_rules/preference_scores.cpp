@@ -27,11 +27,11 @@ int64_t ImageLocality(const PodSpec& spec, const Node& node, size_t total_nodes)
   if (node.images.empty()) return 0;
   int64_t sum = 0;
   for (const StrId image : spec.images) {
-    const auto it = std::lower_bound(node.images.begin(), node.images.end(), image,
-                                     [](const NodeImage& have, StrId name) { return have.name < name; });
+    const auto it =
+        std::lower_bound(node.images.begin(), node.images.end(), image,
+                         [](const NodeImage& have, StrId name) { return have.name < name; });
     if (it == node.images.end() || it->name != image) continue;
-    const double spread =
-        static_cast<double>(it->nodes_with_it) / static_cast<double>(total_nodes);
+    const double spread = static_cast<double>(it->nodes_with_it) / static_cast<double>(total_nodes);
     sum += static_cast<int64_t>(static_cast<double>(it->size_bytes) * spread);
   }
   const int64_t most = kMostPerContainer * spec.container_count;

@@ -30,8 +30,10 @@ TEST(PreferenceScores, ImagesCountBySizeAndByHowManyNodesHaveThem) {
 TEST(PreferenceScores, TheNodeWithTheMostWeightGetsAHundred) {
   constexpr std::string_view kPrefers =
       R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[)"
-      R"({"weight":10,"preference":{"matchExpressions":[{"key":"disk","operator":"In","values":["ssd"]}]}},)"
-      R"({"weight":30,"preference":{"matchExpressions":[{"key":"zone","operator":"In","values":["a"]}]}},)"
+      R"({"weight":10,"preference":{"matchExpressions":[)"
+      R"({"key":"disk","operator":"In","values":["ssd"]}]}},)"
+      R"({"weight":30,"preference":{"matchExpressions":[)"
+      R"({"key":"zone","operator":"In","values":["a"]}]}},)"
       R"({"weight":99,"preference":{}}]}})";
   KubeWorld world(Objects()
                       .Node("n1", "disk: ssd, zone: a")
@@ -54,9 +56,11 @@ TEST(PreferenceScores, TaintsToAvoidAreCountedAndTheLeastTaintedNodeIsBest) {
           .Node("n2", "", "\"taints\":[" + std::string(kOne) + "]")
           .Node("n3")
           .Pod("p")
-          .Pod("easy", "", "", R"("tolerations":[{"operator":"Exists","effect":"PreferNoSchedule"}])"));
+          .Pod("easy", "", "",
+               R"("tolerations":[{"operator":"Exists","effect":"PreferNoSchedule"}])"));
   EXPECT_EQ(world.Scores(ScorePart::kTaintToleration, "p"), (std::vector<int64_t>{0, 50, 100}));
-  EXPECT_EQ(world.Scores(ScorePart::kTaintToleration, "easy"), (std::vector<int64_t>{100, 100, 100}));
+  EXPECT_EQ(world.Scores(ScorePart::kTaintToleration, "easy"),
+            (std::vector<int64_t>{100, 100, 100}));
   EXPECT_FALSE(world.scores.BatchIsNodeLocal(world.cluster.tasks[world.Task("p")].cls));
   EXPECT_TRUE(world.scores.BatchIsNodeLocal(world.cluster.tasks[world.Task("easy")].cls));
 }

@@ -9,7 +9,9 @@ namespace {
 
 constexpr int64_t kMaxScore = 100;
 
-int64_t Whole(double amount) { return static_cast<int64_t>(amount); }
+int64_t Whole(double amount) {
+  return static_cast<int64_t>(amount);
+}
 
 // Used shares of a node's cpu, memory and GPUs; those that count, in this order.
 class Shares {

@@ -1,5 +1,5 @@
-// How full a node is, and how evenly: least allocated, most allocated and balanced allocation, in Kubernetes' whole
-// numbers from 0 to 100. They depend on the class and the node alone.
+// How full a node is, and how evenly: least allocated, most allocated and balanced allocation, in
+// Kubernetes' whole numbers from 0 to 100. They depend on the class and the node alone.
 #pragma once
 
 #include <cstdint>

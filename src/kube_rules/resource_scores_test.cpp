@@ -20,10 +20,11 @@ TEST(ResourceScores, SharesAreCutOffToWholeNumbersAndAveraged) {
 }
 
 TEST(ResourceScores, PodsThatAskForNothingCountWithDefaults) {
-  KubeWorld world(Objects()
-                      .Node("n", "", "", R"("allocatable":{"cpu":"1","memory":"1000Mi","pods":"10"})")
-                      .Pod("there", "", "n")
-                      .Pod("new"));
+  KubeWorld world(
+      Objects()
+          .Node("n", "", "", R"("allocatable":{"cpu":"1","memory":"1000Mi","pods":"10"})")
+          .Pod("there", "", "n")
+          .Pod("new"));
   // 100m and 200 MiB each.
   EXPECT_EQ(world.Scores(ScorePart::kLeastAllocated, "new"), std::vector<int64_t>{(80 + 60) / 2});
   EXPECT_EQ(world.Scores(ScorePart::kMostAllocated, "new"), std::vector<int64_t>{(20 + 40) / 2});

@@ -1,5 +1,5 @@
-// Topology spread constraints that are only wished for (ScheduleAnyway): nodes in domains with fewer of the selected
-// pods score higher.
+// Topology spread constraints that are only wished for (ScheduleAnyway): nodes in domains with
+// fewer of the selected pods score higher.
 #pragma once
 
 #include <cstdint>

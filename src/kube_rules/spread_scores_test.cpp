@@ -9,7 +9,8 @@ namespace {
 
 std::string Wish(std::string_view key) {
   return R"("topologySpreadConstraints":[{"maxSkew":1,"topologyKey":")" + std::string(key) +
-         R"(","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"web"}}}])";
+         R"(","whenUnsatisfiable":"ScheduleAnyway",)"
+         R"("labelSelector":{"matchLabels":{"app":"web"}}}])";
 }
 
 TEST(SpreadScores, EmptierDomainsScoreHigherAndNodesWithoutTheKeyNothing) {

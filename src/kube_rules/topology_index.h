@@ -1,5 +1,5 @@
-// Nodes grouped by the value of a label: the key "zone" has the domains z1, z2, … Labels do not change within a
-// session, so a key is looked at once; after that a node's domain is a number.
+// Nodes grouped by the value of a label: the key "zone" has the domains z1, z2, … Labels do not
+// change within a session, so a key is looked at once; after that a node's domain is a number.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct TopologyKey {
   static constexpr uint32_t kNoDomain = 0xffffffffU;
 
   StrId label;
-  Table<NodeId, uint32_t> domain_of;            // kNoDomain: the node lacks the label
-  std::vector<std::vector<NodeId>> nodes_in;    // by domain
+  Table<NodeId, uint32_t> domain_of;          // kNoDomain: the node lacks the label
+  std::vector<std::vector<NodeId>> nodes_in;  // by domain
   std::unordered_map<StrId, uint32_t> domain_by_value;
 
   uint32_t Of(NodeId node) const { return domain_of[node]; }

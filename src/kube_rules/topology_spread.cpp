@@ -12,31 +12,32 @@ SpreadConstraintView::SpreadConstraintView(KubeFacts& facts, ClassId cls,
     : facts_(facts),
       constraint_(&constraint),
       key_(&facts.topology.Of(constraint.topology_key)),
-      ns_(facts.cluster.classes[cls].ns),
       included_(facts.cluster.nodes.size(), false) {
   const Cluster& cluster = facts.cluster;
   const PodSpec& spec = cluster.specs[cluster.classes[cls].spec];
   takes_itself_ = Matches(constraint.selector, cluster.label_sets[cluster.classes[cls].labels]);
+  taken_.Make(facts.kinds->size());
+  // A selector that takes everything counts nothing in Kubernetes.
+  if (!constraint.selector.requirements.empty()) {
+    facts.kinds->ForEachCandidate(constraint.selector, [&](KindId kind) {
+      const PodKind& pod = (*facts.kinds)[kind];
+      if (pod.ns == cluster.classes[cls].ns && !pod.terminating &&
+          Matches(constraint.selector, cluster.label_sets[pod.labels]))
+        taken_.Add(kind);
+    });
+  }
   for (const NodeId id : cluster.nodes_by_name) {
     const Node& node = cluster.nodes[id];
-    included_[id] = (!constraint.honor_node_affinity ||
-                     MatchesNodeAffinity(spec, node, cluster.strings)) &&
-                    (!constraint.honor_node_taints || !HasUntoleratedTaint(spec, node));
+    included_[id] =
+        (!constraint.honor_node_affinity || MatchesNodeAffinity(spec, node, cluster.strings)) &&
+        (!constraint.honor_node_taints || !HasUntoleratedTaint(spec, node));
   }
 }
 
-bool SpreadConstraintView::Takes(KindId kind) {
-  return taken_.Get(kind, facts_.kinds->size(), [&] {
-    const PodKind& pod = (*facts_.kinds)[kind];
-    // A selector that takes everything counts nothing in Kubernetes.
-    return !constraint_->selector.requirements.empty() && pod.ns == ns_ && !pod.terminating &&
-           Matches(constraint_->selector, facts_.cluster.label_sets[pod.labels]);
-  });
-}
-
-int32_t SpreadConstraintView::CountOn(NodeId node) {
+int32_t SpreadConstraintView::CountOn(NodeId node) const {
   int32_t count = 0;
-  for (const TaskId task : facts_.view.PodsOn(node)) count += Takes(facts_.kinds->Of(task)) ? 1 : 0;
+  for (const TaskId task : facts_.view.PodsOn(node))
+    count += taken_.Has(facts_.kinds->Of(task)) ? 1 : 0;
   return count;
 }
 
@@ -95,7 +96,8 @@ SpreadCounts TopologySpreadRule::Prepare(ClassId cls) {
     if (!prepared.spread.HasAllKeys(node)) continue;
     for (size_t c = 0; c < constraints.size(); ++c)
       if (constraints[c].Includes(node))
-        counts.constraints[c].by_domain[constraints[c].key().Of(node)] += constraints[c].CountOn(node);
+        counts.constraints[c].by_domain[constraints[c].key().Of(node)] +=
+            constraints[c].CountOn(node);
   }
   for (size_t c = 0; c < constraints.size(); ++c) {
     SpreadCounts::OfConstraint& of = counts.constraints[c];
@@ -114,8 +116,7 @@ Refusal TopologySpreadRule::Check(const SpreadCounts& counts, ClassId cls, NodeI
     const uint32_t domain = constraints[c].key().Of(node);
     if (domain == TopologyKey::kNoDomain) return no_label_;
     const SpreadCounts::OfConstraint& of = counts.constraints[c];
-    const int64_t skew =
-        of.by_domain[domain] + (constraints[c].takes_itself() ? 1 : 0) - of.least;
+    const int64_t skew = of.by_domain[domain] + (constraints[c].takes_itself() ? 1 : 0) - of.least;
     if (skew > constraints[c].constraint().max_skew) return too_skewed_;
   }
   return {};

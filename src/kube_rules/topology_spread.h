@@ -1,5 +1,6 @@
-// Topology spread constraints: the pods a selector takes shall be spread evenly over the domains of a key. Here the
-// constraints that must hold; those that are only wished for are in spread_scores.h.
+// Topology spread constraints: the pods a selector takes shall be spread evenly over the domains of
+// a key. Here the constraints that must hold; those that are only wished for are in
+// spread_scores.h.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +24,20 @@ class SpreadConstraintView {
   bool takes_itself() const { return takes_itself_; }
   // The node's pods are counted, as far as the node inclusion policies go.
   bool Includes(NodeId node) const { return included_[node]; }
-  // A pod that counts: same namespace, selected, not terminating.
-  bool Takes(KindId kind);
-  int32_t CountOn(NodeId node);
+  // Pods that count: same namespace, selected, not terminating.
+  int32_t CountOn(NodeId node) const;
 
  private:
   KubeFacts& facts_;
   const SpreadConstraint* constraint_;
   const TopologyKey* key_;
-  StrId ns_;
   bool takes_itself_ = false;
   Table<NodeId, bool> included_;
-  KindVerdicts taken_;
+  KindSet taken_;
 };
 
-// The constraints of one class that are hard, or that are soft. A node that lacks one of their keys plays no part.
+// The constraints of one class that are hard, or that are soft. A node that lacks one of their keys
+// plays no part.
 struct SpreadClass {
   std::vector<SpreadConstraintView> constraints;
 
@@ -64,7 +64,8 @@ class TopologySpreadRule {
  private:
   struct Prepared {
     SpreadClass spread;
-    // Per constraint: the domains with a node that counts. Which they are does not change within a session.
+    // Per constraint: the domains with a node that counts. Which they are does not change within a
+    // session.
     std::vector<std::vector<uint32_t>> domains;
   };
   Prepared& Of(ClassId cls);

@@ -11,7 +11,8 @@ constexpr const char* kSkewed = "node(s) didn't match pod topology spread constr
 constexpr const char* kNoLabel =
     "node(s) didn't match pod topology spread constraints (missing required label)";
 
-std::string Spread(std::string_view more, std::string_view selector = R"({"matchLabels":{"app":"web"}})") {
+std::string Spread(std::string_view more,
+                   std::string_view selector = R"({"matchLabels":{"app":"web"}})") {
   return R"("topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone",)"
          R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":)" +
          std::string(selector) + std::string(more) + "}]";

@@ -58,11 +58,11 @@ Refusal VolumeBindingRule::Prepare(TaskId task) {
   for (const ClaimUse& use : tables_.UsesOf(cls)) {
     const std::string_view name = cluster_.Text(use.name);
     if (use.claim == kNone) {
-      return Unresolvable(
-          use.ephemeral ? fmt::format("waiting for ephemeral volume controller to create the "
-                                      "persistentvolumeclaim \"{}\"",
-                                      name)
-                        : fmt::format("persistentvolumeclaim \"{}\" not found", name));
+      return Unresolvable(use.ephemeral
+                              ? fmt::format("waiting for ephemeral volume controller to create the "
+                                            "persistentvolumeclaim \"{}\"",
+                                            name)
+                              : fmt::format("persistentvolumeclaim \"{}\" not found", name));
     }
     const PersistentVolumeClaim& claim = volumes_.claims[use.claim];
     if (claim.lost)
@@ -87,7 +87,9 @@ Refusal VolumeBindingRule::CheckBound(ClassId cls, NodeId node) {
   return {};
 }
 
-bool VolumeBindingRule::HasUnbound(ClassId cls) { return !Of(cls).unbound.empty(); }
+bool VolumeBindingRule::HasUnbound(ClassId cls) {
+  return !Of(cls).unbound.empty();
+}
 
 Refusal VolumeBindingRule::CheckUnbound(ClassId cls, NodeId node) {
   const Claims& claims = Of(cls);
@@ -102,8 +104,8 @@ Refusal VolumeBindingRule::CheckAll(ClassId cls, NodeId node) {
   return all;
 }
 
-// Claims with a chosen node wait for their provisioner there. The others take volumes, small claims first so that
-// they leave the large volumes alone; what finds none must be provisioned.
+// Claims with a chosen node wait for their provisioner there. The others take volumes, small claims
+// first so that they leave the large volumes alone; what finds none must be provisioned.
 bool VolumeBindingRule::Choose(const Claims& claims, NodeId node) {
   choices_.clear();
   to_provision_.clear();
@@ -156,7 +158,8 @@ bool VolumeBindingRule::Suits(const PersistentVolume& volume,
 uint32_t VolumeBindingRule::FindVolume(uint32_t claim_id, NodeId node) {
   const PersistentVolumeClaim& claim = volumes_.claims[claim_id];
   const StrId storage_class = claim.storage_class.value_or(kEmptyStr);
-  // A volume that is reserved for the claim is the answer, and if it cannot be used here there is none.
+  // A volume that is reserved for the claim is the answer, and if it cannot be used here there is
+  // none.
   for (const uint32_t v : tables_.ReservedFor(claim_id)) {
     const PersistentVolume& volume = volumes_.volumes[v];
     if (volume.storage_class != storage_class || IsChosen(v) || !Suits(volume, claim)) continue;

@@ -1,8 +1,9 @@
 // Claims and the nodes their volumes can be used on.
 //
-// A bound claim leads to one volume with a rule about nodes. A claim that waits for its first consumer takes, on a
-// node, the smallest free volume that fits it, or else is provisioned there. What an allocated pod takes is taken for
-// the rest of the session; Reserve notes it in the undo log.
+// A bound claim leads to one volume with a rule about nodes. A claim that waits for its first
+// consumer takes, on a node, the smallest free volume that fits it, or else is provisioned there.
+// What an allocated pod takes is taken for the rest of the session; Reserve notes it in the undo
+// log.
 #pragma once
 
 #include <cstdint>
@@ -65,10 +66,10 @@ class VolumeBindingRule {
   std::vector<Choice> choices_;
   std::vector<uint32_t> to_provision_;
   // What this session has decided so far; logged.
-  std::vector<StrId> selected_node_;     // by claim
-  std::vector<TaskId> decided_by_;       // by claim
-  std::vector<uint32_t> volume_of_;      // by claim: taken for it
-  std::vector<uint32_t> claim_of_;       // by volume: what it was taken for
+  std::vector<StrId> selected_node_;  // by claim
+  std::vector<TaskId> decided_by_;    // by claim
+  std::vector<uint32_t> volume_of_;   // by claim: taken for it
+  std::vector<uint32_t> claim_of_;    // by volume: what it was taken for
 };
 
 }  // namespace krafla

@@ -31,9 +31,11 @@ std::string VolumeText(std::string_view name, std::string_view size, std::string
                        std::string_view spec = "") {
   return R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":")" +
          std::string(name) + R"("},"spec":{"storageClassName":"local","capacity":{"storage":")" +
-         std::string(size) + R"("},"accessModes":["ReadWriteOnce"],"nodeAffinity":{"required":)"
+         std::string(size) +
+         R"("},"accessModes":["ReadWriteOnce"],"nodeAffinity":{"required":)"
          R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"In","values":[")" +
-         std::string(zone) + R"("]}]}]}})" + std::string(spec) + R"(},"status":{"phase":"Available"}})";
+         std::string(zone) + R"("]}]}]}})" + std::string(spec) +
+         R"(},"status":{"phase":"Available"}})";
 }
 
 std::string Uses(std::string_view claim) {
@@ -82,12 +84,12 @@ TEST(VolumeBinding, AWaitingClaimNeedsAVolumeOrAProvisionerOnTheNode) {
 }
 
 TEST(VolumeBinding, AVolumeReservedForTheClaimIsTheOnlyAnswer) {
-  KubeWorld world(Base()
-                      .Add(VolumeText("free", "5Gi", "a"))
-                      .Add(VolumeText("mine", "5Gi", "b",
-                                      R"(,"claimRef":{"namespace":"default","name":"c"})"))
-                      .Add(ClaimText("c", "local", "3Gi"))
-                      .Pod("p", "", "", Uses("c")));
+  KubeWorld world(
+      Base()
+          .Add(VolumeText("free", "5Gi", "a"))
+          .Add(VolumeText("mine", "5Gi", "b", R"(,"claimRef":{"namespace":"default","name":"c"})"))
+          .Add(ClaimText("c", "local", "3Gi"))
+          .Pod("p", "", "", Uses("c")));
   EXPECT_EQ(world.Says(Filter::kVolumeBinding, "p", "a"), kNothing);
   EXPECT_EQ(world.Says(Filter::kVolumeBinding, "p", "b"), "");
 }

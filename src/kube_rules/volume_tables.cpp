@@ -6,14 +6,15 @@ namespace krafla {
 
 namespace {
 
-uint64_t ClaimKey(StrId ns, StrId name) { return uint64_t{ns.value} << 32 | name.value; }
+uint64_t ClaimKey(StrId ns, StrId name) {
+  return uint64_t{ns.value} << 32 | name.value;
+}
 
 bool MatchesWithoutName(const NodeSelectorTerm& term, const LabelSet& labels,
                         const StringPool& strings) {
   if (term.expressions.empty() && term.name_fields.empty()) return false;
-  return std::all_of(
-      term.expressions.begin(), term.expressions.end(),
-      [&](const SelectorRequirement& r) { return Matches(r, labels, strings); });
+  return std::all_of(term.expressions.begin(), term.expressions.end(),
+                     [&](const SelectorRequirement& r) { return Matches(r, labels, strings); });
 }
 
 }  // namespace
@@ -49,15 +50,14 @@ uint32_t VolumeTables::DriverOf(StrId name) {
   return drivers_.try_emplace(name, static_cast<uint32_t>(drivers_.size())).first->second;
 }
 
-// A bound claim attaches its volume's handle; one that is not bound yet will attach something new, of the driver that
-// its storage class provisions with.
+// A bound claim attaches its volume's handle; one that is not bound yet will attach something new,
+// of the driver that its storage class provisions with.
 void VolumeTables::IndexAttachments() {
   std::unordered_map<uint64_t, uint32_t> handles;
   attachments_.assign(volumes_.claims.size(), {kNone, 0});
   for (uint32_t c = 0; c < volumes_.claims.size(); ++c) {
     const PersistentVolumeClaim& claim = volumes_.claims[c];
-    const uint32_t volume =
-        claim.volume_name == kEmptyStr ? kNone : FindVolume(claim.volume_name);
+    const uint32_t volume = claim.volume_name == kEmptyStr ? kNone : FindVolume(claim.volume_name);
     if (volume != kNone) {
       const PersistentVolume& pv = volumes_.volumes[volume];
       if (pv.csi_driver == kEmptyStr || pv.csi_handle == kEmptyStr) continue;
@@ -69,7 +69,8 @@ void VolumeTables::IndexAttachments() {
       continue;
     }
     const uint32_t storage_class = FindClass(claim.storage_class.value_or(kEmptyStr));
-    if (storage_class == kNone || volumes_.classes[storage_class].provisioner == kEmptyStr) continue;
+    if (storage_class == kNone || volumes_.classes[storage_class].provisioner == kEmptyStr)
+      continue;
     attachments_[c] = {volume_count_++, DriverOf(volumes_.classes[storage_class].provisioner)};
   }
 }
@@ -117,7 +118,8 @@ bool VolumeTables::FitsNode(uint32_t volume, NodeId node) const {
   });
 }
 
-// Local volumes name their one node by a label; looking that label up beats asking every node about every volume.
+// Local volumes name their one node by a label; looking that label up beats asking every node about
+// every volume.
 std::vector<NodeId> VolumeTables::NodesOf(const PersistentVolume& volume) {
   std::vector<NodeId> nodes;
   for (const NodeSelectorTerm& term : volume.node_terms) {
@@ -134,7 +136,8 @@ std::vector<NodeId> VolumeTables::NodesOf(const PersistentVolume& volume) {
     const TopologyKey& key = topology_.Of(in->key);
     for (const StrId value : in->values)
       if (const auto it = key.domain_by_value.find(value); it != key.domain_by_value.end())
-        std::for_each(key.nodes_in[it->second].begin(), key.nodes_in[it->second].end(), add_if_match);
+        std::for_each(key.nodes_in[it->second].begin(), key.nodes_in[it->second].end(),
+                      add_if_match);
   }
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());

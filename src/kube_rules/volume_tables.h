@@ -1,5 +1,5 @@
-// Claims, volumes and storage classes by name, and the CSI volumes behind claims as dense numbers. Built once per
-// session, and only when some pod has claims.
+// Claims, volumes and storage classes by name, and the CSI volumes behind claims as dense numbers.
+// Built once per session, and only when some pod has claims.
 #pragma once
 
 #include <cstdint>
@@ -50,11 +50,12 @@ class VolumeTables {
   };
   const std::vector<Limit>& LimitsOf(NodeId node) const { return limits_[node]; }
 
-  // A volume's own rule about nodes. It does not look at node names: a term that only names nodes matches all.
+  // A volume's own rule about nodes. It does not look at node names: a term that only names nodes
+  // matches all.
   bool FitsNode(uint32_t volume, NodeId node) const;
 
-  // Volumes of a storage class that are free to be taken, the smallest first, then by name: those that can be used on
-  // this node alone, and those that can be used anywhere.
+  // Volumes of a storage class that are free to be taken, the smallest first, then by name: those
+  // that can be used on this node alone, and those that can be used anywhere.
   struct FreeVolumes {
     std::span<const uint32_t> here;
     std::span<const uint32_t> anywhere;

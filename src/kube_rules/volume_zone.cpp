@@ -108,7 +108,9 @@ const VolumeZoneRule::Judged& VolumeZoneRule::Of(ClassId cls) {
   return *slot;
 }
 
-Refusal VolumeZoneRule::Prepare(ClassId cls) { return Of(cls).refusal; }
+Refusal VolumeZoneRule::Prepare(ClassId cls) {
+  return Of(cls).refusal;
+}
 
 Refusal VolumeZoneRule::Check(ClassId cls, NodeId node) {
   const std::vector<Topology>& topologies = Of(cls).topologies;

@@ -9,7 +9,8 @@ namespace {
 
 std::string Bound(std::string_view name) {
   return R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":")" +
-         std::string(name) + R"(","namespace":"default","annotations":)"
+         std::string(name) +
+         R"(","namespace":"default","annotations":)"
          R"({"pv.kubernetes.io/bind-completed":"yes"}},"spec":{"volumeName":"pv-)" +
          std::string(name) + "\"}}";
 }

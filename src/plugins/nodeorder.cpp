@@ -67,6 +67,8 @@ class NodeOrderPlugin final : public Plugin {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_nodeorder_plugin() { return std::make_unique<NodeOrderPlugin>(); }
+std::unique_ptr<Plugin> Make_nodeorder_plugin() {
+  return std::make_unique<NodeOrderPlugin>();
+}
 
 }  // namespace krafla

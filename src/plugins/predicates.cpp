@@ -1,5 +1,5 @@
-// predicates: may a pod run on a node, as Kubernetes' own filters see it. It also keeps the session's view of pods on
-// nodes up to date.
+// predicates: may a pod run on a node, as Kubernetes' own filters see it. It also keeps the
+// session's view of pods on nodes up to date.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -97,32 +97,39 @@ class PredicatesPlugin final : public Plugin {
       session.kube.Remove(task, node, session.undo);
     };
 
-    // Volcano loses sight of a pod whose eviction it took back: reserving volumes for a pod that was never prepared
-    // fails, and the view is not restored. Without that filter it is.
+    // Volcano loses sight of a pod whose eviction it took back: reserving volumes for a pod that
+    // was never prepared fails, and the view is not restored. Without that filter it is.
     if (session.compat.exact_undo || !switches.volume_binding) return;
-    hooks.on_eviction_undone = [this, &session](TaskId task) {
-      lost_.push_back(task);
-      HideLost(session);
+    hooks.on_eviction_undone = [this, &session](TaskId task) { Hide(session, task); };
+    // An outer rollback brings back what was hidden since; what is lost stays lost.
+    hooks.on_rollback = [this, &session] {
+      const std::vector<TaskId> restored(hidden_.begin() + static_cast<ptrdiff_t>(hidden_count_),
+                                         hidden_.end());
+      hidden_.resize(hidden_count_);
+      for (TaskId task : restored) Hide(session, task);
     };
-    // An outer rollback restores the view of before; what is lost stays lost.
-    hooks.on_rollback = [this, &session] { HideLost(session); };
   }
 
  private:
-  void HideLost(Session& session) {
-    for (TaskId task : lost_) {
-      const Task& t = session.cluster.tasks[task];
-      if (t.node.valid() && t.status != TaskStatus::kReleasing)
-        session.kube.Remove(task, t.node, session.undo);
-    }
+  void Hide(Session& session, TaskId task) {
+    const uint64_t before = session.kube.version();
+    session.kube.Remove(task, session.cluster.tasks[task].node, session.undo);
+    if (session.kube.version() == before) return;  // was hidden already
+    session.undo.Save(hidden_count_);
+    hidden_.push_back(task);
+    hidden_count_ = hidden_.size();
   }
 
   std::optional<KubeFilters> filters_;
-  std::vector<TaskId> lost_;
+  // Who was hidden, in order. The length is logged: what lies beyond it after a rollback is visible again.
+  std::vector<TaskId> hidden_;
+  size_t hidden_count_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_predicates_plugin() { return std::make_unique<PredicatesPlugin>(); }
+std::unique_ptr<Plugin> Make_predicates_plugin() {
+  return std::make_unique<PredicatesPlugin>();
+}
 
 }  // namespace krafla

@@ -154,7 +154,7 @@ void Session::Rollback(Mark mark) {
 
 void Session::NoteEvictionUndone(TaskId task) {
   for (const auto* handler : on_eviction_undone_) (*handler)(task);
-  if (compat.exact_undo) return;
+  if (compat.exact_undo || cluster.tasks[task].status != TaskStatus::kBound) return;
   undone_.push_back(task);
   ForgetThatTheyWereOnlyBound();
 }

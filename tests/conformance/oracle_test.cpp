@@ -89,7 +89,7 @@ TEST(RecordedClusters, AreDecidedAsVolcanoDid) {
       input.profile = "volcano";
       input.lenient = true;
       input.cluster = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":" + simdjson::to_string(root["objects"]) + "}";
-      const std::string name(std::string_view(root["name"]));
+      const std::string name{std::string_view(root["name"])};
       auto canonical = root["canonical"];
       Outcome want;
       want.binds = ReadMap(canonical["binds"]);

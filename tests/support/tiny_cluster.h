@@ -1,5 +1,6 @@
-// Manifests for tests about one decision: each function returns one YAML document, named options say what matters, and
-// everything else has a sensible default. Amounts are text: "cpu 4, memory 8Gi".
+// Manifests for tests about one decision: each function returns one YAML document, named options
+// say what matters, and everything else has a sensible default. Amounts are text: "cpu 4, memory
+// 8Gi".
 #pragma once
 
 #include <algorithm>
@@ -77,9 +78,9 @@ struct QueueOptions {
 inline std::string QueueYaml(const QueueOptions& o = {}) {
   std::string spec = "{weight: " + std::to_string(o.weight);
   if (!o.capability.empty()) spec += ", capability: " + tiny::Amounts(o.capability);
-  return tiny::Document("scheduling.volcano.sh/v1beta1", "Queue",
-                        "metadata: {name: " + o.name + "}\nspec: " + spec +
-                            "}\nstatus: {state: " + o.state + "}\n");
+  return tiny::Document(
+      "scheduling.volcano.sh/v1beta1", "Queue",
+      "metadata: {name: " + o.name + "}\nspec: " + spec + "}\nstatus: {state: " + o.state + "}\n");
 }
 
 // Priorities by name: low 1, mid 50, high 100.
