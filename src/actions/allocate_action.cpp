@@ -181,6 +181,7 @@ class AllocateAction : public Action {
       if (!choice.node.valid())
         choice = search.FindForAllocate(task, NodeId{}, remembers ? &memory : nullptr, error);
       if (!choice.node.valid()) {
+        if (error.nodes == 0) continue;  // there are nodes, but no score to choose by
         s.fit_errors.Set(cluster, task, std::move(error));
         if (MayStillBecomeReady(job)) continue;
         break;

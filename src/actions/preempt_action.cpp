@@ -7,6 +7,7 @@
 //    first that fails.
 // 4. Last (unless compatibility says otherwise): zones that have closed are emptied within the budgets.
 #include <algorithm>
+#include <cmath>
 
 #include "actions/dry_run.h"
 #include "actions/evict_nominated.h"
@@ -243,6 +244,10 @@ class PreemptAction : public Action {
     if (topology_aware_) return PreemptCheapest(statement, task, rule);
 
     search.Score(task, positions_, scores_);
+    if (!scores_.empty() && std::isnan(scores_[0])) {
+      SayFailed(task, "its nodes cannot be scored");
+      return false;
+    }
     // Best score first, ties by name. Most tasks are done at the first node or soon after, so a heap instead of
     // sorting all.
     order_.clear();

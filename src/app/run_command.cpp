@@ -93,6 +93,7 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
   ReadClusterOptions read;
   read.lenient = options.lenient;
   read.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
+  read.leave_out_pods_without_claims = !config.compatibility.missing_claims;
   Cluster cluster = ReadCluster(options.cluster, in, read, diagnostics);
   RunStats stats{.load_ms = CpuMs() - load_begin};
 

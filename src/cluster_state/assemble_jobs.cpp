@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -18,10 +19,13 @@ void SetRoles(PodGroupFacts& group, const Cluster& cluster) {
   std::sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
     return cluster.Text(a.first) < cluster.Text(b.first);
   });
+  int64_t total = 0;
   for (const auto& [name, min_member] : members) {
     job.roles.push_back({.name = name, .min_member = min_member, .in_min_task_member = true});
-    job.min_role_total += min_member;
+    total += min_member;
   }
+  job.min_role_total =
+      static_cast<int32_t>(std::min<int64_t>(total, std::numeric_limits<int32_t>::max()));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace krafla {
 namespace {
 
 // Follows parents from each queue that was not seen yet. A walk that meets itself has found a
-// circle.
-void CheckParents(const Cluster& cluster, const std::vector<QueueFacts>& facts,
+// circle; under `lenient` the queue at which it closes loses its parent.
+void CheckParents(const Cluster& cluster, std::vector<QueueFacts>& facts, bool lenient,
                   Diagnostics& diagnostics) {
   std::unordered_map<StrId, size_t> by_name;
   for (size_t i = 0; i < facts.size(); ++i) by_name.emplace(facts[i].queue.name, i);
@@ -30,11 +30,13 @@ void CheckParents(const Cluster& cluster, const std::vector<QueueFacts>& facts,
       std::string circle;
       for (auto step = std::find(path.begin(), path.end(), at); step != path.end(); ++step)
         circle += fmt::format("{} → ", cluster.Text(facts[*step].queue.name));
-      const QueueFacts& first = facts[at];
-      diagnostics.Add({Severity::kError, first.file, first.location,
+      QueueFacts& first = facts[at];
+      diagnostics.Add({lenient ? Severity::kWarning : Severity::kError, first.file, first.location,
                        fmt::format("Queue {}", cluster.Text(first.queue.name)), "spec.parent",
-                       fmt::format("queues are each other's parents: {}{}", circle,
-                                   cluster.Text(first.queue.name))});
+                       fmt::format("queues are each other's parents: {}{}{}", circle,
+                                   cluster.Text(first.queue.name),
+                                   lenient ? "; the parent is left out" : "")});
+      if (lenient) first.queue.parent = kEmptyStr;
     }
   }
 }
@@ -47,7 +49,7 @@ void AssembleQueues(ClusterDraft& draft, Diagnostics& diagnostics) {
   std::sort(facts.begin(), facts.end(), [&](const QueueFacts& a, const QueueFacts& b) {
     return cluster.Text(a.queue.name) < cluster.Text(b.queue.name);
   });
-  CheckParents(cluster, facts, diagnostics);
+  CheckParents(cluster, facts, draft.options.lenient, diagnostics);
   for (QueueFacts& entry : facts)
     cluster.queues_by_name.push_back(cluster.queues.Add(std::move(entry.queue)));
 }

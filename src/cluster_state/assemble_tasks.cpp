@@ -15,6 +15,7 @@
 
 #include "base/did_you_mean.h"
 #include "cluster_state/assemble.h"
+#include "cluster_state/csi_claims.h"
 #include "cluster_state/name_order.h"
 
 namespace krafla {
@@ -56,7 +57,10 @@ std::vector<SortKey> SortedPods(const ClusterDraft& draft) {
 class Assembly {
  public:
   Assembly(ClusterDraft& draft, Diagnostics& diagnostics)
-      : draft_(draft), cluster_(draft.cluster), diagnostics_(diagnostics) {
+      : draft_(draft),
+        cluster_(draft.cluster),
+        claims_(draft.cluster, draft.options),
+        diagnostics_(diagnostics) {
     for (const PriorityClassFacts& entry : draft.priority_classes)
       classes_.emplace(entry.name, &entry);
     for (const JobId id : cluster_.jobs_by_name) {
@@ -91,6 +95,11 @@ class Assembly {
     if (!pod.ours && pod.task.node_name == kEmptyStr) {
       if (pod.group != kEmptyStr && jobs_.contains(NameKey(pod.task.ns, pod.group)))
         other_scheduler_.Add(Name(pod.task));
+      return;
+    }
+    if (draft_.options.leave_out_pods_without_claims &&
+        !claims_.HasAllClaims(pod.task, cluster_.specs[pod.task.spec])) {
+      without_claims_.Add(Name(pod.task));
       return;
     }
     if (!pod.admitted) SetPriority(pod);
@@ -178,6 +187,7 @@ class Assembly {
     warn(missing_group_,
          "{} pod(s) name a PodGroup that does not exist and are not scheduled (first: {})");
     warn(without_group_, "{} pod(s) name no PodGroup and are not scheduled (first: {})");
+    warn(without_claims_, "{} pod(s) have claims that do not exist and are left out (first: {})");
     warn(other_scheduler_,
          "{} pod(s) of a PodGroup name another scheduler and are not scheduled (first: {})");
     warn(unknown_node_, "{} pod(s) are on nodes that do not exist (first: {})");
@@ -194,6 +204,7 @@ class Assembly {
 
   ClusterDraft& draft_;
   Cluster& cluster_;
+  CsiClaims claims_;
   Diagnostics& diagnostics_;
   std::unordered_map<StrId, const PriorityClassFacts*> classes_;
   const PriorityClassFacts* default_class_ = FindDefaultClass(draft_);
@@ -202,6 +213,7 @@ class Assembly {
   std::vector<NodeId> node_ids_;  // by the number of the name
   Several missing_group_;
   Several without_group_;
+  Several without_claims_;
   Several other_scheduler_;
   Several unknown_node_;
   Several too_many_roles_;

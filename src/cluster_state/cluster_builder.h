@@ -24,15 +24,19 @@ struct BuildOptions {
   bool count_undeclared_csi_drivers = false;
   // Drivers whose volumes are never counted, beside the two Volcano itself knows of.
   std::vector<std::string> ignored_provisioners;
+  // Volcano does not know of a pod before it knows of the pod's claims.
+  bool leave_out_pods_without_claims = false;
+  bool lenient = false;
 };
 
 // Everything that was added, and the tables it becomes.
 struct ClusterDraft {
   BuildOptions options;
-  std::deque<PodFacts> pods;  // grows without moving what is there
-  std::vector<PodGroupFacts> groups;
+  // Large and many: these grow without moving what is there.
+  std::deque<PodFacts> pods;
+  std::deque<PodGroupFacts> groups;
+  std::deque<NodeFacts> nodes;
   std::vector<QueueFacts> queues;
-  std::vector<NodeFacts> nodes;
   std::vector<PriorityClassFacts> priority_classes;
   std::unordered_set<uint64_t> groups_without_queue;  // by namespace and name; found while building
   // Strings, label sets, specs, budgets, namespaces and volumes are put here at once, the rest when

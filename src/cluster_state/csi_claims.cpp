@@ -70,6 +70,14 @@ std::vector<StrId> CsiClaims::CountedDrivers() const {
   return drivers;
 }
 
+bool CsiClaims::HasAllClaims(const Task& task, const PodSpec& spec) const {
+  return std::ranges::all_of(spec.claims, [&](const ClaimVolume& volume) {
+    const auto found = claims_.find(NameKey(task.ns, volume.claim));
+    return found != claims_.end() &&
+           (!volume.ephemeral || found->second->owner_pod_uid == task.uid);
+  });
+}
+
 std::vector<StrId> CsiClaims::DriversOf(const Task& task, const PodSpec& spec) const {
   std::vector<StrId> drivers;
   for (const ClaimVolume& volume : spec.claims) {

@@ -26,6 +26,7 @@ class CsiClaims {
   // One driver per claim of the pod that counts. None at all when any claim is missing or is not
   // the pod's: Volcano gives up there, and the pod cannot run anyway.
   std::vector<StrId> DriversOf(const Task& task, const PodSpec& spec) const;
+  bool HasAllClaims(const Task& task, const PodSpec& spec) const;
 
  private:
   StrId DriverOf(const PersistentVolumeClaim& claim) const;

@@ -26,6 +26,7 @@ constexpr CompatibilitySwitch kSwitches[] = {
     {"preemptable-default", &Compatibility::preemptable_default},
     {"implied-zone", &Compatibility::implied_zone},
     {"exact-undo", &Compatibility::exact_undo},
+    {"missing-claims", &Compatibility::missing_claims},
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Compatibility {
   bool preemptable_default = true;    // D29 a closing zone takes only pods that say preemptable
   bool implied_zone = true;           // D30 preemptable does not imply the zone annotation
   bool exact_undo = true;             // D32 an eviction that was taken back leaves no trace
+  bool missing_claims = true;         // D33 a pod whose claim is not there waits with its job
 
   static Compatibility Krafla() { return {}; }
   static Compatibility Volcano();

@@ -5,7 +5,9 @@
 namespace krafla {
 
 AffinityScores::AffinityScores(KubeFacts& facts)
-    : facts_(facts), terms_(*facts.terms), kinds_(*facts.kinds) {}
+    : facts_(facts), terms_(*facts.terms), kinds_(*facts.kinds) {
+  sought_.Resize(facts.cluster.classes.size());
+}
 
 bool AffinityScores::LooksAround(ClassId cls) {
   if (!terms_.Of(facts_.cluster.classes[cls].spec).preferred.empty()) return true;
@@ -33,9 +35,15 @@ void AffinityScores::Collect(ClassId cls) {
   const std::vector<Use>& own = terms_.Of(facts_.cluster.classes[cls].spec).preferred;
   const bool others = terms_.SomePreferredSelects(incoming);
   if (!own.empty()) {
+    KindSet& sought = sought_[cls];
+    if (!sought.made()) {
+      sought.Make(kinds_.size());
+      for (const Use& use : own) sought.Join(terms_.SelectedExisting(use));
+    }
     for (const NodeId node : facts_.cluster.nodes_by_name) {
       for (const TaskId task : facts_.view.PodsOn(node)) {
         const KindId existing = kinds_.Of(task);
+        if (!sought.Has(existing)) continue;
         for (const Use& use : own)
           if (terms_.SelectsExisting(use, existing)) Add(use, node);
       }

@@ -34,6 +34,7 @@ class AffinityScores {
   KubeFacts& facts_;
   AffinityTerms& terms_;
   const PodKinds& kinds_;
+  Table<ClassId, KindSet> sought_;      // kinds some own preferred term selects
   std::vector<DomainWeights> weights_;  // of the current call, one entry per key
 };
 

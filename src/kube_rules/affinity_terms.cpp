@@ -111,13 +111,13 @@ void AffinityTerms::Fill(KindSet& set, const PodAffinityTerm& term, bool of_inco
   });
 }
 
-bool AffinityTerms::SelectsExisting(const Use& use, KindId existing) {
+const KindSet& AffinityTerms::SelectedExisting(const Use& use) {
   Term& term = terms_[use.term];
   if (!term.existing.made()) {
     term.existing.Make(kinds_.size());
     Fill(term.existing, *term.written, true);
   }
-  return term.existing.Has(existing);
+  return term.existing;
 }
 
 bool AffinityTerms::SelectsIncoming(const Use& use, KindId incoming) {

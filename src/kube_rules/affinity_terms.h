@@ -30,7 +30,10 @@ class AffinityTerms {
 
   const OfSpec& Of(PodSpecId spec) const { return *by_spec_[spec]; }
   // A term of the pod being placed, on a pod that is on a node.
-  bool SelectsExisting(const Use& use, KindId existing);
+  const KindSet& SelectedExisting(const Use& use);
+  bool SelectsExisting(const Use& use, KindId existing) {
+    return SelectedExisting(use).Has(existing);
+  }
   // A term of a pod that is on a node, on the pod being placed. The two directions differ in how
   // namespace selectors are read; see NamespaceFits.
   bool SelectsIncoming(const Use& use, KindId incoming);

@@ -1,6 +1,7 @@
 #include "kube_rules/kube_scores.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kube_rules/preference_scores.h"
 
@@ -155,6 +156,12 @@ bool KubeScores::Compute(ScorePart part, ClassId cls, std::span<const NodeId> no
 void KubeScores::Batch(TaskId task, std::span<const NodeId> nodes, std::span<double> scores) {
   view_.EnsureBuilt();
   const ClassId cls = cluster_.tasks[task].cls;
+  // A preference that cannot be read leaves Kubernetes without any score: none of the nodes is the best.
+  if (weights_.node_affinity != 0 &&
+      cluster_.specs[cluster_.classes[cls].spec].preferred_node_terms_broken) {
+    std::fill(scores.begin(), scores.end(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
   scratch_.resize(nodes.size());
   for (const ScorePart part : kBatchParts) {
     const int64_t weight = WeightOf(part);
@@ -165,6 +172,7 @@ void KubeScores::Batch(TaskId task, std::span<const NodeId> nodes, std::span<dou
 }
 
 bool KubeScores::BatchIsNodeLocal(ClassId cls) {
+  if (cluster_.specs[cluster_.classes[cls].spec].preferred_node_terms_broken) return false;
   if (weights_.topology_spread != 0 && spread_ && spread_->HasConstraints(cls)) return false;
   if (weights_.pod_affinity != 0 && affinity_ && affinity_->LooksAround(cls)) return false;
   const Preferences& preferences = PreferencesOf(cls);

@@ -31,7 +31,9 @@ PodAffinityRule::PodAffinityRule(KubeFacts& facts, ReasonTable& reasons)
       unwanted_{Refusal::kUnschedulable,
                 reasons.Intern("node(s) didn't match pod anti-affinity rules")},
       unwelcome_{Refusal::kUnschedulable,
-                 reasons.Intern("node(s) didn't satisfy existing pods anti-affinity rules")} {}
+                 reasons.Intern("node(s) didn't satisfy existing pods anti-affinity rules")} {
+  sought_.Resize(facts.cluster.classes.size());
+}
 
 bool PodAffinityRule::HasOwnTerms(ClassId cls) const {
   const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
@@ -43,16 +45,23 @@ bool PodAffinityRule::LooksAround(ClassId cls) {
          (facts_.any_had_required_anti && terms_.SomeRequiredAntiSelects(kinds_.Of(cls)));
 }
 
-bool PodAffinityRule::SelectsAll(const std::vector<Use>& uses, KindId existing) {
-  return !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return terms_.SelectsExisting(use, existing);
-  });
+const PodAffinityRule::Sought& PodAffinityRule::SoughtBy(ClassId cls) {
+  auto& slot = sought_[cls];
+  if (slot) return *slot;
+  slot = std::make_unique<Sought>();
+  const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
+  slot->wanted.Make(kinds_.size());
+  if (!own.required.empty()) slot->wanted = terms_.SelectedExisting(own.required[0]);
+  for (const Use& use : own.required) slot->wanted.Intersect(terms_.SelectedExisting(use));
+  slot->any = slot->wanted;
+  for (const Use& use : own.required_anti) slot->any.Join(terms_.SelectedExisting(use));
+  return *slot;
 }
 
 void PodAffinityRule::CountPod(ClassId cls, KindId existing, NodeId node, int32_t step,
                                PodAffinityCounts& counts) {
   const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
-  if (SelectsAll(own.required, existing)) {
+  if (SoughtBy(cls).wanted.Has(existing)) {
     for (DomainCounts& wanted : counts.wanted) {
       const uint32_t domain = wanted.key->Of(node);
       if (domain == TopologyKey::kNoDomain) continue;
@@ -84,10 +93,14 @@ void PodAffinityRule::CountOwn(ClassId cls, PodAffinityCounts& counts) {
   const AffinityTerms::OfSpec& own = terms_.Of(facts_.cluster.classes[cls].spec);
   for (const Use& use : own.required) CountsOf(counts.wanted, *use.key);
   for (const Use& use : own.required_anti) CountsOf(counts.unwanted, *use.key);
-  counts.wants_itself = SelectsAll(own.required, kinds_.Of(cls));
-  for (const NodeId node : facts_.cluster.nodes_by_name)
-    for (const TaskId task : facts_.view.PodsOn(node))
-      CountPod(cls, kinds_.Of(task), node, 1, counts);
+  const Sought& sought = SoughtBy(cls);
+  counts.wants_itself = sought.wanted.Has(kinds_.Of(cls));
+  for (const NodeId node : facts_.cluster.nodes_by_name) {
+    for (const TaskId task : facts_.view.PodsOn(node)) {
+      const KindId existing = kinds_.Of(task);
+      if (sought.any.Has(existing)) CountPod(cls, existing, node, 1, counts);
+    }
+  }
 }
 
 void PodAffinityRule::CountOthers(ClassId cls, PodAffinityCounts& counts) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,12 @@ class PodAffinityRule {
   using Use = AffinityTerms::Use;
 
   bool HasOwnTerms(ClassId cls) const;
-  bool SelectsAll(const std::vector<Use>& uses, KindId existing);
+  // What a class looks for.
+  struct Sought {
+    KindSet wanted;  // by all own affinity terms
+    KindSet any;     // by these, or by some own anti-affinity term
+  };
+  const Sought& SoughtBy(ClassId cls);
   void CountOwn(ClassId cls, PodAffinityCounts& counts);
   void CountOthers(ClassId cls, PodAffinityCounts& counts);
   void CountPod(ClassId cls, KindId existing, NodeId node, int32_t step, PodAffinityCounts& counts);
@@ -63,6 +69,7 @@ class PodAffinityRule {
   KubeFacts& facts_;
   AffinityTerms& terms_;
   const PodKinds& kinds_;
+  Table<ClassId, std::unique_ptr<Sought>> sought_;
   Refusal not_wanted_;
   Refusal unwanted_;
   Refusal unwelcome_;

@@ -65,6 +65,13 @@ class KindSet {
   void Make(size_t kinds) { bits_.assign(kinds / 64 + 1, 0); }
   void Add(KindId kind) { bits_[kind.value / 64] |= uint64_t{1} << kind.value % 64; }
   bool Has(KindId kind) const { return bits_[kind.value / 64] >> kind.value % 64 & 1; }
+  // Of sets that are made.
+  void Join(const KindSet& other) {
+    for (size_t i = 0; i < bits_.size(); ++i) bits_[i] |= other.bits_[i];
+  }
+  void Intersect(const KindSet& other) {
+    for (size_t i = 0; i < bits_.size(); ++i) bits_[i] &= other.bits_[i];
+  }
 
  private:
   std::vector<uint64_t> bits_;

@@ -223,13 +223,21 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
     }
   });
   PodFacts pod;
-  Task& task = pod.task;
   pod.admitted = context.origin == Origin::kWritten && !meta.uid.empty();
-  StringPool& strings = context.strings();
-  task.ns = last_namespace_.Intern(meta.NamespaceOrDefault(), strings);
-  task.spec = FindSpec(context, task.ns, status, pod.admitted);
+  pod.task.ns = last_namespace_.Intern(meta.NamespaceOrDefault(), context.strings());
+  pod.task.spec = FindSpec(context, pod.task.ns, status, pod.admitted);
   if (!context.Sound()) return;
+  SetFacts(context, spec, status, pod);
+  if (builder_.AddPod(std::move(pod), context.origin) == ClusterBuilder::Added::kDuplicate)
+    context.Duplicate();
+}
 
+void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status& status,
+                          PodFacts& pod) {
+  ObjectReader& reader = context.reader;
+  const Metadata& meta = context.meta;
+  StringPool& strings = context.strings();
+  Task& task = pod.task;
   task.name = context.Intern(meta.name);
   task.uid = meta.uid.empty()
                  ? context.Intern(fmt::format("{}-{}", meta.NamespaceOrDefault(), meta.name))
@@ -266,8 +274,6 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
   pod.has_priority = spec.priority.has_value();
   pod.has_policy = spec.policy.has_value();
   pod.has_task_priority = task_priority.has_value();
-  if (builder_.AddPod(std::move(pod), context.origin) == ClusterBuilder::Added::kDuplicate)
-    context.Duplicate();
 }
 
 }  // namespace krafla

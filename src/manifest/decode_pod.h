@@ -75,6 +75,8 @@ class PodDecoder {
   void DecodeStatus(ObjectReader& reader, JsonValue& value, Status& status);
   void DecodeCondition(ObjectReader& reader, JsonValue& value, Status& status);
   PodSpecId FindSpec(DecodeContext& context, StrId ns, const Status& status, bool admitted);
+  // Everything but namespace and spec, which are known.
+  void SetFacts(DecodeContext& context, const Spec& spec, const Status& status, PodFacts& pod);
   bool IsOurs(std::string_view scheduler_name) const;
 
   ClusterBuilder& builder_;

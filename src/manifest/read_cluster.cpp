@@ -84,8 +84,11 @@ class ClusterReader {
       : diagnostics_(diagnostics),
         facts_(facts),
         report_(diagnostics, options.lenient),
-        builder_({options.default_queue, options.count_undeclared_csi_drivers,
-                  options.ignored_provisioners}),
+        builder_({.default_queue = options.default_queue,
+                  .count_undeclared_csi_drivers = options.count_undeclared_csi_drivers,
+                  .ignored_provisioners = options.ignored_provisioners,
+                  .leave_out_pods_without_claims = options.leave_out_pods_without_claims,
+                  .lenient = options.lenient}),
         pods_(reader_, builder_, options.scheduler_names) {}
 
   void Read(const ObjectText& text, Origin origin) {

@@ -19,6 +19,8 @@ struct ReadClusterOptions {
   std::string default_queue = "default";
   // Volcano counts a claim of a CSI driver that no CSINode declares as a resource no node has.
   bool count_undeclared_csi_drivers = false;
+  // Volcano does not know of a pod before it knows of the pod's claims.
+  bool leave_out_pods_without_claims = false;
   // Drivers whose volumes are never counted, beside the two Volcano itself knows of.
   std::vector<std::string> ignored_provisioners;
 };

@@ -38,7 +38,8 @@ struct PredicateHook {
 struct ScoreHook {
   // Depends on the class and the node alone.
   std::function<double(ClassId, NodeId)> node;
-  // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node.
+  // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node; NaN when it cannot tell,
+  // and then nobody is the best.
   std::function<void(TaskId, std::span<const NodeId>, std::span<double> scores)> batch;
   // When this says yes for a class, `batch_node` gives the same number as `batch` for each node, whatever the
   // set; it may change its mind as pods come and go, so it is asked each time.

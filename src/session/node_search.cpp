@@ -1,6 +1,7 @@
 #include "session/node_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 constexpr uint32_t kBlock = 64;  // nodes per kept maximum
+constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
 
@@ -254,6 +256,7 @@ uint32_t NodeSearch::BestPosition(TaskId task, std::span<const uint32_t> positio
   for (size_t i = 0; i < positions.size(); ++i) nodes[i] = cluster_.nodes_by_name[positions[i]];
   if (const NodeId named = session_.BestNode(task, nodes, scores); named.valid())
     return position_of_[named.value];
+  if (std::isnan(scores[0])) return kNowhere;
   size_t best = 0;
   for (size_t i = 1; i < scores.size(); ++i)
     if (scores[i] > scores[best]) best = i;
@@ -262,8 +265,12 @@ uint32_t NodeSearch::BestPosition(TaskId task, std::span<const uint32_t> positio
 
 NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idle,
                                       std::span<const uint32_t> future) {
-  if (!idle.empty()) return {cluster_.nodes_by_name[BestPosition(task, idle)], true};
-  if (!future.empty()) return {cluster_.nodes_by_name[BestPosition(task, future)], false};
+  for (const bool now : {true, false}) {
+    const std::span<const uint32_t> positions = now ? idle : future;
+    if (positions.empty()) continue;
+    const uint32_t best = BestPosition(task, positions);
+    if (best != kNowhere) return {cluster_.nodes_by_name[best], now};
+  }
   return {};
 }
 
@@ -353,7 +360,8 @@ NodeId NodeSearch::FindForBackfill(TaskId task, FitError& error) {
     error = Explain(task, cache, nullptr, false);
     return {};
   }
-  return cluster_.nodes_by_name[BestPosition(task, positions)];
+  const uint32_t best = BestPosition(task, positions);
+  return best == kNowhere ? NodeId{} : cluster_.nodes_by_name[best];
 }
 
 void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,

@@ -50,7 +50,7 @@ class NodeSearch {
   };
   // For allocate: the best node that fits resources and predicates; nodes with idle room win over nodes where room
   // is only being made. `only`: look at no other node. `memory`: leave out, and add, refusals of the task's role.
-  // When nothing fits, `error` says why.
+  // When nothing fits, `error` says why; when nodes fit and none can be called the best, it stays empty.
   Choice FindForAllocate(TaskId task, NodeId only, RefusalMemory* memory, FitError& error);
   // For backfill: predicates only, then scores.
   NodeId FindForBackfill(TaskId task, FitError& error);

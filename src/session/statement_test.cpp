@@ -12,7 +12,7 @@ namespace {
 using testing::Cycle;
 
 // One node of 4 cpus with two pods of 1 cpu, and two waiting pods: of 1 cpu and of 3.
-constexpr const char* kCluster = R"(
+constexpr const char* kCluster = R"(---
 {apiVersion: v1, kind: Node, metadata: {name: n}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
 ---
 {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {weight: 1}, status: {state: Open}}

@@ -19,6 +19,7 @@ Cycle::Cycle(const CycleInput& input) : log_(input.verbosity) {
   ReadClusterOptions read;
   read.lenient = input.lenient;
   read.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
+  read.leave_out_pods_without_claims = !config.compatibility.missing_claims;
   cluster = ReadClusterFromText(input.cluster, "cluster", read, diagnostics);
   for (const Diagnostic& d : diagnostics.items())
     if (d.severity == Severity::kError) ADD_FAILURE() << ToString(d);
