@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -43,9 +44,16 @@ bool CannotHappen(element objects, std::string_view pod_key, element answer) {
   return false;
 }
 
-// Amounts finer than a thousandth: the API server rounds each up, the oracle only their sum.
+// Amounts finer than a thousandth: the API server rounds each up, the oracle only their sum. A pod
+// with two of them comes out differently.
 bool HasFineAmounts(element objects) {
-  return std::string(simdjson::minify(objects)).find("500u\"") != std::string::npos;
+  constexpr std::string_view kFine = "00u\"";
+  for (element object : objects.get_array()) {
+    const std::string text = simdjson::minify(object);
+    const size_t first = text.find(kFine);
+    if (first != std::string::npos && text.find(kFine, first + 1) != std::string::npos) return true;
+  }
+  return false;
 }
 
 uint8_t CodeOf(std::string_view name) {
@@ -232,13 +240,18 @@ class PodCheck {
                                                             {"InterPodAffinity", 2},
                                                             {"TaintToleration", 3},
                                                             {"PodTopologySpread", 2}};
-    if (!answer_["scoreErrors"].error()) return;
     std::vector<double> batch(nodes.size(), 0);
     const ScoreHook* hook = nullptr;
     for (const auto& tier : world_.session->scores())
       for (const auto& entry : tier) hook = entry.call;
     ASSERT_NE(hook, nullptr);
     hook->batch(task_, nodes, batch);
+    if (!answer_["scoreErrors"].error()) {
+      // One plugin that fails leaves Volcano without any score.
+      for (const double score : batch) EXPECT_TRUE(std::isnan(score)) << where_;
+      ++tally_.agreed["sum, failed"];
+      return;
+    }
     const ClassId cls = world_.cluster().tasks[task_].cls;
     const bool local = hook->batch_is_node_local(cls);
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -298,6 +311,8 @@ TEST(KubeRulesOracle, EveryPluginAgreesWithKubernetes) {
   }
   EXPECT_GT(cases, 0);
   EXPECT_EQ(unread, 0);
+  // What is left out must stay the exception.
+  EXPECT_LE(tally.skipped * 50, cases);
   for (const auto& [name, count] : tally.agreed)
     std::fprintf(stderr, "%-34s %6d compared, %6d with something to say\n", name.c_str(), count,
                  tally.refused[name]);

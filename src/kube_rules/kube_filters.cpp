@@ -59,7 +59,7 @@ bool KubeFilters::NeedsCounts(TaskId task, ClassId cls) {
 
 void KubeFilters::Count(TaskId task, ClassId cls) {
   Prepared now;
-  if (affinity_ && affinity_state_[task] != kSkipped) {
+  if (affinity_ && !(on_.keeps_skips && affinity_state_[task] == kSkipped)) {
     now.affinity = affinity_->Prepare(cls);
     affinity_state_[task] = now.affinity.empty() ? kSkipped : kActive;
   }

@@ -56,6 +56,9 @@ struct FilterSwitches {
   bool volume_zone = true;
   bool pod_topology_spread = true;
   bool volume_binding = true;
+  // Volcano's: once pod affinity had nothing to say about a task it is not asked again in the session,
+  // also when that was in the middle of a try that was taken back.
+  bool keeps_skips = false;
 };
 
 class KubeFilters {
@@ -98,8 +101,7 @@ class KubeFilters {
     PodAffinityCounts affinity;
     SpreadCounts spread;
   };
-  // Whether pod affinity was found to have nothing to say about a task. Volcano keeps that for the
-  // whole session.
+  // Whether pod affinity had nothing to say about a task when it was last prepared.
   enum AffinityState : uint8_t { kNotAsked, kSkipped, kActive };
 
   uint8_t NeedsOf(ClassId cls);

@@ -156,7 +156,8 @@ bool KubeScores::Compute(ScorePart part, ClassId cls, std::span<const NodeId> no
 void KubeScores::Batch(TaskId task, std::span<const NodeId> nodes, std::span<double> scores) {
   view_.EnsureBuilt();
   const ClassId cls = cluster_.tasks[task].cls;
-  // A preference that cannot be read leaves Kubernetes without any score: none of the nodes is the best.
+  // A preference that cannot be read leaves Kubernetes without any score: none of the nodes is the
+  // best.
   if (weights_.node_affinity != 0 &&
       cluster_.specs[cluster_.classes[cls].spec].preferred_node_terms_broken) {
     std::fill(scores.begin(), scores.end(), std::numeric_limits<double>::quiet_NaN());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "kube_rules/kube_world_test.h"
@@ -50,6 +51,23 @@ TEST(KubeScores, WeightsMultiplyAndZeroSwitchesOff) {
   EXPECT_EQ(sum({}), 50 + 75 + 3 * 100);
   EXPECT_EQ(sum({.least_allocated = 10, .balanced_allocation = 0, .taint_toleration = 0}), 500);
   EXPECT_EQ(sum({.least_allocated = 0, .most_allocated = 2, .taint_toleration = 0}), 2 * 50 + 75);
+}
+
+TEST(KubeScores, APreferenceThatCannotBeReadLeavesNoScoreAtAll) {
+  constexpr std::string_view kWord =
+      R"("affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[)"
+      R"({"weight":1,"preference":{"matchExpressions":[)"
+      R"({"key":"gen","operator":"Gt","values":["new"]}]}}]}})";
+  KubeWorld world(Objects().Node("n").Pod("p", "", "", kWord));
+  const TaskId task = world.Task("p");
+  std::vector<double> batch(1, 0);
+  world.scores.Batch(task, world.Nodes(), batch);
+  EXPECT_TRUE(std::isnan(batch[0]));
+  EXPECT_FALSE(world.scores.BatchIsNodeLocal(world.cluster.tasks[task].cls));
+  KubeScores unweighted(world.cluster, world.session.kube, {.node_affinity = 0});
+  batch[0] = 0;
+  unweighted.Batch(task, world.Nodes(), batch);
+  EXPECT_GT(batch[0], 0);
 }
 
 }  // namespace

@@ -83,16 +83,25 @@ TEST(PodAffinity, CountsStayAsPreparedUntilPreparedAgain) {
   EXPECT_EQ(world.Asks(Filter::kInterPodAffinity, "loner", "a1"), "");
 }
 
-TEST(PodAffinity, WhoeverHadNothingToFearOnceIsNotAskedAgain) {
+TEST(PodAffinity, WhoeverHadNothingToFearOnceIsNotAskedAgainByVolcano) {
   KubeWorld world(TwoZones()
                       .Pod("other", "app: z", "a1", Required("podAntiAffinity", "nobody"))
                       .Pod("loner", "app: db", "", Required("podAntiAffinity", "web"))
                       .Pod("early", "app: web")
                       .Pod("late", "app: web"));
-  EXPECT_EQ(world.Asks(Filter::kInterPodAffinity, "early", "a1"), "");
-  world.session.Place(world.Task("loner"), world.Node("a1"), TaskStatus::kAllocated);
-  EXPECT_EQ(world.Asks(Filter::kInterPodAffinity, "early", "a1"), "");
-  EXPECT_EQ(world.Asks(Filter::kInterPodAffinity, "late", "a1"), kUnwelcome);
+  KubeFilters volcano(world.cluster, world.session.kube, world.session.reasons,
+                      {.keeps_skips = true});
+  const NodeId node = world.Node("a1");
+  const auto refused = [&](KubeFilters& filters, std::string_view pod) {
+    filters.Prepare(world.Task(pod));
+    return filters.Current(world.Task(pod), node).refused();
+  };
+  EXPECT_FALSE(refused(volcano, "early"));
+  EXPECT_FALSE(refused(world.filters, "early"));
+  world.session.Place(world.Task("loner"), node, TaskStatus::kAllocated);
+  EXPECT_FALSE(refused(volcano, "early"));
+  EXPECT_TRUE(refused(volcano, "late"));
+  EXPECT_TRUE(refused(world.filters, "early"));
 }
 
 TEST(PodAffinity, ANamespaceSelectorOfExclusionsTakesEveryNamespaceForThePodBeingPlaced) {

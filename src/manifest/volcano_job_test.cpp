@@ -443,7 +443,7 @@ TEST(VolcanoJobTest, MistakesAreReportedWithTheirPlace) {
        "\"two\""},
       {"  tasks: [{template: {metadata: {annotations: {a: true}}}}]\n",
        "job.yaml:4:51: error: Job default/j: spec.tasks[0].template.metadata.annotations.a: "
-       "expected text, got true"},
+       "expected text in quotes, got true"},
   };
   for (const auto& [spec, message] : cases) {
     const Expanded job = Expand(JobWith(spec));

@@ -61,6 +61,7 @@ class PredicatesPlugin final : public Plugin {
     for (const SwitchArgument& argument : kSwitches)
       if (const std::optional<bool> value = option.arguments.GetBool(argument.key))
         switches.*argument.member = *value;
+    switches.keeps_skips = !session.compat.exact_undo;
     filters_.emplace(session.cluster, session.kube, session.reasons, switches);
 
     PredicateHook& predicate = hooks.predicate.emplace();
@@ -121,7 +122,8 @@ class PredicatesPlugin final : public Plugin {
   }
 
   std::optional<KubeFilters> filters_;
-  // Who was hidden, in order. The length is logged: what lies beyond it after a rollback is visible again.
+  // Who was hidden, in order. The length is logged: what lies beyond it after a rollback is visible
+  // again.
   std::vector<TaskId> hidden_;
   size_t hidden_count_ = 0;
 };

@@ -13,7 +13,7 @@ using testing::Cycle;
 
 // One node of 4 cpus with two pods of 1 cpu, and two waiting pods: of 1 cpu and of 3.
 constexpr const char* kCluster = R"(---
-{apiVersion: v1, kind: Node, metadata: {name: n}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+{apiVersion: v1, kind: Node, metadata: {name: node}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
 ---
 {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {weight: 1}, status: {state: Open}}
 ---
@@ -24,10 +24,10 @@ constexpr const char* kCluster = R"(---
  spec: {minMember: 1, queue: q}, status: {phase: Inqueue}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: old-0, namespace: d, uid: u0, annotations: {scheduling.k8s.io/group-name: old}},
- spec: {schedulerName: volcano, nodeName: n, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
+ spec: {schedulerName: volcano, nodeName: node, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: old-1, namespace: d, uid: u1, annotations: {scheduling.k8s.io/group-name: old}},
- spec: {schedulerName: volcano, nodeName: n, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
+ spec: {schedulerName: volcano, nodeName: node, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: new-0, namespace: d, uid: u2, annotations: {scheduling.k8s.io/group-name: new}},
  spec: {schedulerName: volcano, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Pending}}

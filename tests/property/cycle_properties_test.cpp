@@ -427,7 +427,9 @@ TEST(CycleProperties, AllSumsAreRightAfterEveryAction) {
   ForAll(400, kAnything, [](const RandomCluster& random) {
     ObservedCycle cycle(random);  // verifies the session's own invariants itself
     cycle.after_action = [&] {
-      if (cycle.session->kube.built() && cycle.Asks("predicates", Switch::kPredicate))
+      // Volcano loses sight of pods whose eviction was taken back.
+      if (cycle.session->kube.built() && cycle.session->compat.exact_undo &&
+          cycle.Asks("predicates", Switch::kPredicate))
         JudgeKubeView(cycle);
     };
     cycle.Run();

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <sstream>
+#include <unordered_map>
 
 namespace krafla::testing {
 
@@ -54,6 +55,14 @@ class AbortNote {
   void (*before_)(int) = nullptr;
 };
 
+// The library's own one prints its configuration and asks the environment.
+class SilentListener final : public rc::detail::TestListener {
+ public:
+  void onTestCaseFinished(const rc::detail::CaseDescription&) override {}
+  void onShrinkTried(const rc::detail::CaseDescription&, bool) override {}
+  void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
+};
+
 rc::Gen<Shape> AnyShape() {
   const rc::Gen<int> feature = rc::gen::inRange(0, kFeatureCount);
   return rc::gen::exec([=] {
@@ -86,6 +95,7 @@ void ForAll(int cases, const Wanted& wanted,
   rc::detail::TestParams params;
   params.seed = SeedOf(metadata.id);
   params.maxSuccess = cases;
+  SilentListener listener;
   const auto result = rc::detail::checkTestable(
       [&] {
         const Shape shape = *AnyShape();
@@ -94,7 +104,8 @@ void ForAll(int cases, const Wanted& wanted,
         const std::string complaint = property(cluster);
         if (!complaint.empty()) RC_FAIL(complaint + "\n" + cluster.Describe());
       },
-      metadata, params);
+      metadata, params, listener,
+      std::unordered_map<std::string, rc::detail::Reproduce>{});
   if (result.template is<rc::detail::SuccessResult>()) return;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);

@@ -103,6 +103,7 @@ class Maker {
     const bool volcano = dice.Chance(35);
     out_.profile = !wanted_.profile.empty() ? wanted_.profile : volcano ? "volcano" : "krafla";
     out_.config = !wanted_.config.empty() ? wanted_.config : MakeConfig(shape_);
+    out_.config += wanted_.more_config;
     AddPriorityClasses();
     for (int i = 0; i < shape_.nodes; ++i) AddNode(i);
     for (int i = 0; i < shape_.queues; ++i) AddQueue(i);

@@ -67,6 +67,7 @@ struct Wanted {
   std::string profile;          // empty: either
   bool pending_pods = true;     // false: every pod has a node or has ended
   std::string config;           // empty: a random one
+  std::string more_config;      // added to its end
 };
 
 // What the texts say, kept apart for judges that must not trust the readers.
