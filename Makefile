@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast packages fuzz lint format clean
+.PHONY: demo build test test-fast packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -26,6 +26,11 @@ test: build
 test-fast: build
 	@ninja -C $(BUILD) -j $(JOBS) krafla_tests
 	@$(BUILD)/krafla_tests --gtest_brief=1
+
+# Thousands of random questions to Kubernetes' own plugins (needs Go).
+compare-kubernetes: build
+	@ninja -C $(BUILD) -j $(JOBS) krafla_tests
+	@scripts/compare-with-kubernetes.sh $(BUILD)
 
 lint: packages
 	@scripts/lint.sh
