@@ -753,19 +753,23 @@ tiers:
 // ---- D32: an eviction that was taken back leaves no trace
 
 TEST(D32ExactUndo, AVictimThatWasPutBackIsSeenAgain) {
-  // The gang evicts on n1, finds no second place and takes it back. Then the other job looks for the emptier node: n2,
-  // unless the pod on n1 was lost from sight.
+  // The gang evicts on n1, finds no second place and takes it back. Then the other job looks for
+  // the emptier node: n2, unless the pod on n1 was lost from sight.
   const std::string cluster =
       PriorityClassesYaml() + QueueYaml() + NodeYaml({.name = "n1"}) + NodeYaml({.name = "n2"}) +
       PodGroupYaml({.name = "low", .min_member = 0, .priority = "low", .phase = "Running"}) +
       PodGroupYaml({.name = "gang", .min_member = 2, .priority = "high"}) +
       PodGroupYaml({.name = "other", .priority = "mid"}) +
       PodYaml({.name = "low-0", .group = "low", .node = "n1", .asks = "cpu 3, memory 1Gi"}) +
-      PodYaml({.name = "low-1", .group = "low", .node = "n2", .annotations = {{kPreemptable, "false"}}}) +
+      PodYaml({.name = "low-1",
+               .group = "low",
+               .node = "n2",
+               .annotations = {{kPreemptable, "false"}}}) +
       PodYaml({.name = "gang-0", .group = "gang", .asks = "cpu 4, memory 1Gi"}) +
       PodYaml({.name = "gang-1", .group = "gang", .asks = "cpu 4, memory 1Gi"}) +
       PodYaml({.name = "other-0", .group = "other"});
-  const Both both("exact-undo", cluster, ConfigYaml({.tiers = {"priority gang", "predicates nodeorder"}}));
+  const Both both("exact-undo", cluster,
+                  ConfigYaml({.tiers = {"priority gang", "predicates nodeorder"}}));
   EXPECT_EQ(both.krafla.pipelined, (Texts{{"default/other-0", "n2"}}));
   EXPECT_EQ(both.volcano.pipelined, (Texts{{"default/other-0", "n1"}}));
 }
@@ -775,7 +779,8 @@ TEST(D32ExactUndo, AVictimThatWasPutBackIsSeenAgain) {
 TEST(D33MissingClaims, APodWithoutItsClaimWaitsWithItsJob) {
   const std::string cluster =
       QueueYaml() + NodeYaml() + PodGroupYaml({.min_member = 2}) +
-      PodYaml({.name = "job-0", .spec = "volumes: [{name: data, persistentVolumeClaim: {claimName: gone}}]"}) +
+      PodYaml({.name = "job-0",
+               .spec = "volumes: [{name: data, persistentVolumeClaim: {claimName: gone}}]"}) +
       PodYaml({.name = "job-1"}) + PodYaml({.name = "job-2"});
   const Both both("missing-claims", cluster,
                   ConfigYaml({.actions = "allocate", .tiers = {"gang", "predicates"}}));
@@ -783,7 +788,9 @@ TEST(D33MissingClaims, APodWithoutItsClaimWaitsWithItsJob) {
   EXPECT_EQ(both.volcano.binds.size(), 2u);
   const std::string all_or_none =
       QueueYaml() + NodeYaml() + PodGroupYaml({.min_member = 1}) +
-      PodYaml({.name = "job-0", .role = "work", .spec = "volumes: [{name: data, persistentVolumeClaim: {claimName: gone}}]"}) +
+      PodYaml({.name = "job-0",
+               .role = "work",
+               .spec = "volumes: [{name: data, persistentVolumeClaim: {claimName: gone}}]"}) +
       PodYaml({.name = "job-1", .role = "work"});
   const Both role("missing-claims", all_or_none,
                   ConfigYaml({.actions = "allocate", .tiers = {"gang", "predicates"}}));

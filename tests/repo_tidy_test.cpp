@@ -1,5 +1,5 @@
-// Reads the sources and keeps the house in order: an include points only to an earlier layer, files stay small, nothing
-// unfinished is left lying about.
+// Reads the sources and keeps the house in order: an include points only to an earlier layer, files
+// stay small, nothing unfinished is left lying about.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -48,7 +48,9 @@ std::vector<std::string> Lines(const fs::path& path) {
   return lines;
 }
 
-bool IsTest(const fs::path& path) { return path.stem().string().ends_with("_test"); }
+bool IsTest(const fs::path& path) {
+  return path.stem().string().ends_with("_test");
+}
 
 TEST(RepoTidy, IncludesPointOnlyToEarlierLayers) {
   const std::regex include("^#include \"([a-z_]+)/[^\"]+\"");
@@ -85,8 +87,10 @@ TEST(RepoTidy, NothingUnfinishedAndNoPathsOfAMachine) {
       size_t number = 0;
       for (const std::string& line : Lines(entry.path())) {
         ++number;
-        EXPECT_FALSE(std::regex_search(line, unfinished)) << entry.path() << ":" << number << ": " << line;
-        EXPECT_FALSE(std::regex_search(line, machine)) << entry.path() << ":" << number << ": " << line;
+        EXPECT_FALSE(std::regex_search(line, unfinished))
+            << entry.path() << ":" << number << ": " << line;
+        EXPECT_FALSE(std::regex_search(line, machine))
+            << entry.path() << ":" << number << ": " << line;
       }
     }
   }

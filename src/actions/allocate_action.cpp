@@ -1,8 +1,11 @@
 // allocate: gives pending tasks to nodes.
 //
-// 1. Queues take turns, the one furthest below its share first; within a queue jobs go by order, within a job tasks.
-// 2. A job's turn is one statement: tasks are placed until the job is ready (or runs out of tasks or nodes).
-// 3. A ready job's placements are issued; a job that is only ready once resources are released keeps its marks for
+// 1. Queues take turns, the one furthest below its share first; within a queue jobs go by order,
+// within a job tasks.
+// 2. A job's turn is one statement: tasks are placed until the job is ready (or runs out of tasks
+// or nodes).
+// 3. A ready job's placements are issued; a job that is only ready once resources are released
+// keeps its marks for
 //    this cycle, so that others plan around it; anything else is taken back.
 // 4. A ready job with tasks left goes back into its queue: surplus tasks are placed one per turn.
 #include <fmt/format.h>
@@ -63,15 +66,17 @@ class AllocateAction : public Action {
                      s.cluster.JobKey(id), s.cluster.QueueName(job.queue));
         return false;
       }
-      // Nobody would ever let it in: without an enqueue action waiting groups are taken as they come.
+      // Nobody would ever let it in: without an enqueue action waiting groups are taken as they
+      // come.
       s.undo.Save(job.phase);
       job.phase = JobPhase::kInqueue;
     }
     if (const std::optional<InvalidJob> invalid = s.JobInvalid(id)) {
       s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kInvalid), id.value});
       if (s.log.V(4))
-        s.log.Line("Job <{}> Queue <{}> skip allocate, reason: {}, message {}", s.cluster.JobKey(id),
-                   s.cluster.QueueName(job.queue), invalid->reason, invalid->message);
+        s.log.Line("Job <{}> Queue <{}> skip allocate, reason: {}, message {}",
+                   s.cluster.JobKey(id), s.cluster.QueueName(job.queue), invalid->reason,
+                   invalid->message);
       return false;
     }
     return true;
@@ -152,9 +157,8 @@ class AllocateAction : public Action {
       if (t.gated) continue;
       if (t.role != kEmptyStr && s.fit_errors.RoleFailed(id, t.role_index)) {
         FitError error;
-        error.message =
-            fmt::format("Task {} with role spec {} has already predicated failed, skip",
-                        cluster.Text(t.name), cluster.Text(t.role));
+        error.message = fmt::format("Task {} with role spec {} has already predicated failed, skip",
+                                    cluster.Text(t.name), cluster.Text(t.role));
         s.fit_errors.Set(cluster, task, std::move(error));
         continue;
       }
@@ -181,7 +185,7 @@ class AllocateAction : public Action {
       if (!choice.node.valid())
         choice = search.FindForAllocate(task, NodeId{}, remembers ? &memory : nullptr, error);
       if (!choice.node.valid()) {
-        if (error.nodes == 0) continue;  // there are nodes, but no score to choose by
+        if (choice.unscorable) continue;
         s.fit_errors.Set(cluster, task, std::move(error));
         if (MayStillBecomeReady(job)) continue;
         break;
@@ -211,7 +215,8 @@ class AllocateAction : public Action {
       return std::find(failed.begin(), failed.end(), role) != failed.end();
     };
     const size_t pending = static_cast<size_t>(TaskStatus::kPending);
-    // Roles have no minimum of their own that counts: enough tasks of roles that have not failed will do.
+    // Roles have no minimum of their own that counts: enough tasks of roles that have not failed
+    // will do.
     if (job.min_available < job.min_role_total) {
       int32_t left = 0;
       for (size_t r = 0; r < job.roles.size(); ++r)
@@ -241,6 +246,8 @@ class AllocateAction : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> Make_allocate_action() { return std::make_unique<AllocateAction>(); }
+std::unique_ptr<Action> Make_allocate_action() {
+  return std::make_unique<AllocateAction>();
+}
 
 }  // namespace krafla

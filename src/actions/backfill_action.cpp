@@ -24,8 +24,8 @@ class BackfillAction : public Action {
   }
 
  private:
-  // All best-effort tasks that wait, in queue, job and task order. Those that wait for room are taken out of
-  // the line first: they need none.
+  // All best-effort tasks that wait, in queue, job and task order. Those that wait for room are
+  // taken out of the line first: they need none.
   static std::vector<TaskId> PickTasks(Session& s) {
     Cluster& cluster = s.cluster;
     auto queue_less = [&](QueueId l, QueueId r) { return s.QueueLess(l, r); };
@@ -97,7 +97,8 @@ class BackfillAction : public Action {
     s.Place(task, node, TaskStatus::kAllocated);
     const JobId job = cluster.tasks[task].job;
     if (!s.JobReady(job)) return;
-    // Ready now: everything of the job that has a place is issued, also what an earlier action only marked.
+    // Ready now: everything of the job that has a place is issued, also what an earlier action only
+    // marked.
     for (TaskId other : cluster.jobs[job].tasks) {
       if (cluster.tasks[other].status != TaskStatus::kAllocated) continue;
       s.SetStatus(other, TaskStatus::kBinding);
@@ -108,6 +109,8 @@ class BackfillAction : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> Make_backfill_action() { return std::make_unique<BackfillAction>(); }
+std::unique_ptr<Action> Make_backfill_action() {
+  return std::make_unique<BackfillAction>();
+}
 
 }  // namespace krafla

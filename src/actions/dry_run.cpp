@@ -65,7 +65,9 @@ std::vector<TaskId> SelectVictims(Session& s, TaskId task, NodeId node, const Vi
     attempt.Remove(removed.back());
     if (attempt.Fits()) break;
   }
-  if (removed.empty() || !attempt.PredicatesPass()) return {};
+  if (removed.empty()) return {};
+  // Volcano asks only predicates here and evicts for a pod its queue has no share for.
+  if (s.compat.dry_run_share ? !attempt.Fits() : !attempt.PredicatesPass()) return {};
   // Reprieve, the most important first: whoever can stay, stays.
   std::vector<TaskId> victims;
   for (auto it = removed.rbegin(); it != removed.rend(); ++it) {
@@ -125,8 +127,7 @@ const DryRunCandidate& SelectCandidate(const Session& s,
   auto cost = [&](const DryRunCandidate& c) {
     int64_t sum = 0;
     // Shifted above zero, so that many victims of low priority do not come out cheaper than one.
-    for (TaskId t : c.victims)
-      sum += int64_t{s.cluster.tasks[t].pod_priority} + (int64_t{1} << 31);
+    for (TaskId t : c.victims) sum += int64_t{s.cluster.tasks[t].pod_priority} + (int64_t{1} << 31);
     return std::tuple(s.cluster.tasks[c.victims.front()].pod_priority, sum, c.victims.size(),
                       -EarliestStart(s, c.victims));
   };

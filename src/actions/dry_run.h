@@ -1,5 +1,6 @@
-// Topology-aware preemption: what would have to go on each node, tried out and taken back, and which node costs
-// least. The tries work on the session itself behind a savepoint; nothing is cloned.
+// Topology-aware preemption: what would have to go on each node, tried out and taken back, and
+// which node costs least. The tries work on the session itself behind a savepoint; nothing is
+// cloned.
 #pragma once
 
 #include <vector>
@@ -29,8 +30,8 @@ std::vector<DryRunCandidate> FindCandidates(Session& session, TaskId task,
                                             const std::vector<uint32_t>& positions,
                                             const VictimRule& rule, const DryRunLimits& limits);
 
-// The cheapest: lowest highest priority among its victims, then lowest sum of priorities, then fewest victims, then
-// those most recently started, then the first.
+// The cheapest: lowest highest priority among its victims, then lowest sum of priorities, then
+// fewest victims, then those most recently started, then the first.
 const DryRunCandidate& SelectCandidate(const Session& session,
                                        const std::vector<DryRunCandidate>& candidates);
 

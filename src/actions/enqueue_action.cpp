@@ -49,8 +49,8 @@ class EnqueueAction : public Action {
     const Job& job = s.cluster.jobs[id];
     const Queue& queue = s.cluster.queues[job.queue];
     if (s.compat.closed_queue && queue.state != QueueState::kOpen) {
-      s.NoteEnqueueRefusal(id, fmt::format("queue {} is {}, not open", s.cluster.QueueName(job.queue),
-                                           ToString(queue.state)));
+      s.NoteEnqueueRefusal(id, fmt::format("queue {} is {}, not open",
+                                           s.cluster.QueueName(job.queue), ToString(queue.state)));
       return false;
     }
     // Who says nothing about its minimum is not held to it.
@@ -60,6 +60,8 @@ class EnqueueAction : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> Make_enqueue_action() { return std::make_unique<EnqueueAction>(); }
+std::unique_ptr<Action> Make_enqueue_action() {
+  return std::make_unique<EnqueueAction>();
+}
 
 }  // namespace krafla

@@ -10,7 +10,8 @@ void EvictNominatedVictims(Session& s) {
   const Victims victims = s.VictimTasks();
   if (victims.tasks.empty()) return;
   const auto& names = s.plugin_names();
-  const auto pdb = static_cast<size_t>(std::find(names.begin(), names.end(), "pdb") - names.begin());
+  const auto pdb =
+      static_cast<size_t>(std::find(names.begin(), names.end(), "pdb") - names.begin());
   const bool pdb_nominates = pdb < names.size() && (victims.permitted_by >> pdb & 1) != 0;
   Statement statement(s);
   for (TaskId id : victims.tasks) {
@@ -20,11 +21,13 @@ void EvictNominatedVictims(Session& s) {
     if (s.log.V(3))
       s.log.Line("pod {} from namespace {} and job {} will be evicted.", s.cluster.Text(task.name),
                  s.cluster.Text(task.ns), s.cluster.JobKey(task.job));
-    // A gang leaves a closing zone whole, from ordinary nodes too; only Volcano's pdb nominates for another reason.
+    // A gang leaves a closing zone whole, from ordinary nodes too; only Volcano's pdb nominates for
+    // another reason.
     const bool on_zone = task.node.valid() && s.cluster.nodes[task.node].zone != kEmptyStr;
-    statement.Evict(id, TaskId{},
-                    pdb_nominates && !on_zone ? EvictionReason::kBudget : EvictionReason::kZoneClosed,
-                    victims.permitted_by);
+    statement.Evict(
+        id, TaskId{},
+        pdb_nominates && !on_zone ? EvictionReason::kBudget : EvictionReason::kZoneClosed,
+        victims.permitted_by);
   }
   statement.Commit();
 }

@@ -1,11 +1,14 @@
 // preempt: makes room inside a queue for jobs that starve.
 //
 // 1. Starving jobs are gathered per queue; queues, jobs and tasks go by order.
-// 2. Between jobs: a job's tasks look for room one after the other, evicting tasks of other jobs of the queue. When the
+// 2. Between jobs: a job's tasks look for room one after the other, evicting tasks of other jobs of
+// the queue. When the
 //    job is pipelined with that, the statement is committed; otherwise all of it is taken back.
-// 3. Within a job: each task that still waits may evict less important tasks of its own job; one statement each, up to the
+// 3. Within a job: each task that still waits may evict less important tasks of its own job; one
+// statement each, up to the
 //    first that fails.
-// 4. Last (unless compatibility says otherwise): zones that have closed are emptied within the budgets.
+// 4. Last (unless compatibility says otherwise): zones that have closed are emptied within the
+// budgets.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +35,8 @@ class PreemptAction : public Action {
          "try several nodes out before choosing the cheapest"},
         {"topologyAwarePreemptWorkerNum", ArgumentType::kInt,
          "accepted; the dry run needs no workers"},
-        {"minCandidateNodesPercentage", ArgumentType::kInt, "share of nodes to try out, default 10"},
+        {"minCandidateNodesPercentage", ArgumentType::kInt,
+         "share of nodes to try out, default 10"},
         {"minCandidateNodesAbsolute", ArgumentType::kInt, "at least so many, default 1"},
         {"maxCandidateNodesAbsolute", ArgumentType::kInt, "at most so many, default 100"},
     };
@@ -72,16 +76,18 @@ class PreemptAction : public Action {
       if (!MayLookForVictims(s, id, "preemption")) continue;
       has_jobs[job.queue.value] = true;
       if (!s.JobStarving(id)) {
-        s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNotStarving), id.value});
+        s.trace.Add(
+            {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNotStarving), id.value});
         continue;
       }
       if (job.has_network_topology) {
-        s.trace.Add(
-            {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNetworkTopology), id.value});
+        s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNetworkTopology),
+                     id.value});
         if (s.log.V(3))
-          s.log.Line("Job <{}> Queue <{}> skip preemption, reason: jobs containing networkTopology do "
-                     "not support preemption",
-                     cluster.JobKey(id), cluster.QueueName(job.queue));
+          s.log.Line(
+              "Job <{}> Queue <{}> skip preemption, reason: jobs containing networkTopology do "
+              "not support preemption",
+              cluster.JobKey(id), cluster.QueueName(job.queue));
         continue;
       }
       preemptors[job.queue.value].Push(id);
@@ -219,7 +225,8 @@ class PreemptAction : public Action {
     for (TaskId other : s.cluster.nodes[node].tasks) {
       const Task& o = s.cluster.tasks[other];
       if (o.pod_priority < task.pod_priority && o.terminating_by_preemption) {
-        SayFailed(id, "not eligible due to a terminating pod caused by preemption on the nominated node");
+        SayFailed(
+            id, "not eligible due to a terminating pod caused by preemption on the nominated node");
         return false;
       }
     }
@@ -248,8 +255,8 @@ class PreemptAction : public Action {
       SayFailed(task, "its nodes cannot be scored");
       return false;
     }
-    // Best score first, ties by name. Most tasks are done at the first node or soon after, so a heap instead of
-    // sorting all.
+    // Best score first, ties by name. Most tasks are done at the first node or soon after, so a
+    // heap instead of sorting all.
     order_.clear();
     for (size_t i = 0; i < positions_.size(); ++i) order_.emplace_back(scores_[i], positions_[i]);
     auto worse = [](const auto& a, const auto& b) {
@@ -296,6 +303,8 @@ class PreemptAction : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> Make_preempt_action() { return std::make_unique<PreemptAction>(); }
+std::unique_ptr<Action> Make_preempt_action() {
+  return std::make_unique<PreemptAction>();
+}
 
 }  // namespace krafla

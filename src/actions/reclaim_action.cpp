@@ -1,4 +1,5 @@
-// reclaim: takes resources back from queues that have more than they deserve, for starving jobs of queues that have less.
+// reclaim: takes resources back from queues that have more than they deserve, for starving jobs of
+// queues that have less.
 #include "actions/starving_jobs.h"
 #include "actions/victim_search.h"
 #include "session/action.h"
@@ -57,8 +58,8 @@ class ReclaimAction : public Action {
       JobHeap& jobs = starving[queue.value];
       while (!jobs.empty()) {
         ReclaimForJob(jobs.Pop(), queue);
-        // Its turn is over only when it has no jobs left; until then it also waits in line again, which moves the
-        // others as it does in Volcano.
+        // Its turn is over only when it has no jobs left; until then it also waits in line again,
+        // which moves the others as it does in Volcano.
         if (!jobs.empty()) queues.Push(queue);
       }
       if (s.log.V(3)) s.log.Line("No preemptors in Queue <{}>, break.", cluster.QueueName(queue));
@@ -78,8 +79,7 @@ class ReclaimAction : public Action {
       const TaskId task = tasks.Pop();
       if (cluster.tasks[task].preemption_policy == PreemptionPolicy::kNever) {
         NoteSkipped(s, task, SkipCode::kNeverPreempts);
-        if (s.log.V(3))
-          s.log.Line("Task {} cannot preempt (policy Never)", cluster.TaskKey(task));
+        if (s.log.V(3)) s.log.Line("Task {} cannot preempt (policy Never)", cluster.TaskKey(task));
         continue;
       }
       if (!s.Preemptive(queue, task)) {
@@ -111,7 +111,8 @@ class ReclaimAction : public Action {
         .verb = "reclaim",
         .is_candidate =
             [&s, own_queue](const Task& t, TaskId) {
-              if (t.status != TaskStatus::kRunning || !t.preemptable || !t.job.valid()) return false;
+              if (t.status != TaskStatus::kRunning || !t.preemptable || !t.job.valid())
+                return false;
               const QueueId queue = s.cluster.jobs[t.job].queue;
               return queue != own_queue && s.cluster.queues[queue].reclaimable;
             },
@@ -134,6 +135,8 @@ class ReclaimAction : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> Make_reclaim_action() { return std::make_unique<ReclaimAction>(); }
+std::unique_ptr<Action> Make_reclaim_action() {
+  return std::make_unique<ReclaimAction>();
+}
 
 }  // namespace krafla

@@ -18,6 +18,8 @@ class ShuffleAction : public Action {
 
 }  // namespace
 
-std::unique_ptr<Action> Make_shuffle_action() { return std::make_unique<ShuffleAction>(); }
+std::unique_ptr<Action> Make_shuffle_action() {
+  return std::make_unique<ShuffleAction>();
+}
 
 }  // namespace krafla

@@ -19,7 +19,8 @@ void NoteSkipped(Session& s, TaskId task, SkipCode code, ReasonCode reason) {
 bool MayLookForVictims(Session& s, JobId id, std::string_view what) {
   const Job& job = s.cluster.jobs[id];
   if (job.IsPending()) {
-    s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kPendingPhase), id.value});
+    s.trace.Add(
+        {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kPendingPhase), id.value});
     return false;
   }
   if (const std::optional<InvalidJob> invalid = s.JobInvalid(id)) {

@@ -30,7 +30,8 @@ TaskHeap WaitingTasks(Session& session, JobId job);
 // For the decision trace: this task of a job looks for no victims, or finds no node to look on.
 void NoteSkipped(Session& session, TaskId task, SkipCode code, ReasonCode reason = 0);
 
-// Whether a job may take part; says why not at the guide's log level. `what`: "preemption", "reclaim".
+// Whether a job may take part; says why not at the guide's log level. `what`: "preemption",
+// "reclaim".
 bool MayLookForVictims(Session& session, JobId job, std::string_view what);
 
 }  // namespace krafla

@@ -26,10 +26,14 @@ void NoteShort(Session& s, TaskId task, NodeId node, ShortCode code, size_t cand
                static_cast<uint32_t>(candidates)});
 }
 
-bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule& rule) {
+// `asks_again`: evictions have changed what predicates counted when the task was prepared.
+bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule& rule,
+          bool asks_again) {
   if (rule.checks_everything && !s.Allocatable(queue, task)) return false;
   if (!s.cluster.Request(task).LessEqual(s.cluster.FutureIdle(node), Missing::kZero)) return false;
-  return !rule.checks_everything || !s.node_search().Check(task, node).refused();
+  if (!rule.checks_everything) return true;
+  if (asks_again && s.node_search().Prepare(task).refused()) return false;
+  return !s.node_search().Check(task, node).refused();
 }
 
 }  // namespace
@@ -38,7 +42,8 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
                     const VictimRule& rule) {
   Cluster& cluster = s.cluster;
   if (s.log.V(3))
-    s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task), cluster.NodeName(node));
+    s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
+               cluster.NodeName(node));
   s.trace.Add({TraceKind::kTryTask, 0, 0, task.value, node.value});
 
   static thread_local std::vector<TaskId> candidates;  // the inner loop allocates nothing
@@ -71,7 +76,9 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
   const Statement::Savepoint before = statement.Save();
   Resource freed;
-  bool fits = Fits(s, queue, task, node, rule);
+  // Volcano judges by what it counted before the evictions.
+  const bool asks_again = s.compat.predicate_error_cache && !s.node_search().IsNodeLocal(task);
+  bool fits = Fits(s, queue, task, node, rule, false);
   while (!fits && !order.empty()) {
     const TaskId victim = order.Pop();
     if (s.log.V(3))
@@ -79,7 +86,7 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
                  cluster.TaskKey(task));
     statement.Evict(victim, task, rule.reason(victim), victims.permitted_by);
     freed.Add(cluster.Request(victim));
-    fits = Fits(s, queue, task, node, rule);
+    fits = Fits(s, queue, task, node, rule, asks_again);
   }
   if (s.log.V(3))
     s.log.Line("{} <{}> for Task <{}> requested <{}>.",
@@ -90,7 +97,9 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
     const bool share = rule.checks_everything && !s.Allocatable(queue, task);
     NoteShort(s, task, node, share ? ShortCode::kQueueShare : ShortCode::kPredicate,
               candidates.size());
+    const bool evicted = !freed.IsEmpty();
     statement.RollbackTo(before);
+    if (evicted && asks_again) (void)s.node_search().Prepare(task);  // it passed before
     return false;
   }
   statement.Pipeline(task, node, !freed.IsEmpty());

@@ -1,5 +1,5 @@
-// Making room for one task on one node by evicting others. Preempt (between jobs, within a job) and reclaim are
-// three descriptions handed to the same search.
+// Making room for one task on one node by evicting others. Preempt (between jobs, within a job) and
+// reclaim are three descriptions handed to the same search.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,11 @@ struct VictimRule {
   std::function<bool(const Task&, TaskId)> is_candidate;
   // The plugins' vote on the candidates.
   Victims (Session::*vote)(TaskId, std::span<const TaskId>);
-  // Reclaim leaves a node without candidates alone; preempt may find room that was made for somebody else.
+  // Reclaim leaves a node without candidates alone; preempt may find room that was made for
+  // somebody else.
   bool needs_candidates = false;
-  // Whether the queue's share and the predicates are looked at before and after each eviction, or room alone.
+  // Whether the queue's share and the predicates are looked at before and after each eviction, or
+  // room alone.
   bool checks_everything = true;
   std::function<EvictionReason(TaskId victim)> reason;
 };
@@ -31,7 +33,8 @@ void CollectCandidates(const Session& session, NodeId node, const VictimRule& ru
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims);
 
-// Evicts, least important first, until the task fits, and pipelines it; or changes nothing and says no.
+// Evicts, least important first, until the task fits, and pipelines it; or changes nothing and says
+// no.
 bool MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
                     const VictimRule& rule);
 

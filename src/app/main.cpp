@@ -8,32 +8,37 @@
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Krafla: a batch scheduler for Kubernetes that reads Volcano's Queues, PodGroups and scheduler "
+      "Krafla: a batch scheduler for Kubernetes that reads Volcano's Queues, PodGroups and "
+      "scheduler "
       "configuration."};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(krafla::Version()));
 
   krafla::RunCommandOptions run;
   CLI::App* run_command = app.add_subcommand(
-      "run", "Run one scheduling cycle on a snapshot of a cluster and print who would be bound, who "
-             "evicted, and for whom. Nothing is changed anywhere.");
+      "run",
+      "Run one scheduling cycle on a snapshot of a cluster and print who would be bound, who "
+      "evicted, and for whom. Nothing is changed anywhere.");
   run_command
       ->add_option("--cluster", run.cluster,
                    "Manifests of the cluster: a file, a directory or - for standard input; may be "
                    "given several times. YAML or JSON as kubectl get -o yaml|json prints it.")
       ->required()
       ->take_all();
-  run_command->add_option("--config", run.config,
-                          "Scheduler configuration file; without it Volcano's default is in force.");
-  run_command->add_option("--now", run.now,
-                          "The instant to schedule at, e.g. 2026-03-10T22:30:00+08:00; default: the "
-                          "clock. Its offset is the time zone of tdm windows unless tdm.timezone is set.");
+  run_command->add_option(
+      "--config", run.config,
+      "Scheduler configuration file; without it Volcano's default is in force.");
+  run_command->add_option(
+      "--now", run.now,
+      "The instant to schedule at, e.g. 2026-03-10T22:30:00+08:00; default: the "
+      "clock. Its offset is the time zone of tdm windows unless tdm.timezone is set.");
   run_command
       ->add_option("--compatibility", run.compatibility,
                    "krafla (default) or volcano: replaces the profile of the configuration file.")
       ->check(CLI::IsMember({"krafla", "volcano"}));
-  run_command->add_flag("--lenient", run.lenient,
-                        "Skip what is wrong in the input and name it, instead of refusing all of it.");
+  run_command->add_flag(
+      "--lenient", run.lenient,
+      "Skip what is wrong in the input and name it, instead of refusing all of it.");
   run_command->add_option("--output,-o", run.output, "text (default) or json.")
       ->check(CLI::IsMember({"text", "json"}));
   run_command->add_flag("--stats", run.stats, "Add times and memory to the output.");

@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <iterator>
+#include <limits>
 
 #include "app/plan_json.h"
 #include "app/plan_text.h"
@@ -21,6 +23,7 @@ namespace krafla {
 namespace {
 
 constexpr int kWrongInput = 2;
+constexpr int kNotWritten = 1;
 
 double CpuMs() {
   timespec t;
@@ -39,17 +42,19 @@ void Print(const Diagnostics& diagnostics, std::ostream& err) {
 }
 
 Result<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf() || file.peek() == std::ifstream::traits_type::eof()))
+  if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
     return Fail("cannot be read; does it exist, and is it a file?");
-  return text.str();
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) return Fail("cannot be read");
+  return text;
 }
 
 SchedulerConfig ReadConfig(const RunCommandOptions& options, Diagnostics& diagnostics) {
   std::string text(DefaultSchedulerConfigText());
-  ConfigReadOptions read{
-      .file_name = "default configuration", .lenient = options.lenient, .profile = options.compatibility};
+  ConfigReadOptions read{.file_name = "default configuration",
+                         .lenient = options.lenient,
+                         .profile = options.compatibility};
   if (!options.config.empty()) {
     read.file_name = options.config;
     Result<std::string> file = ReadFile(options.config);
@@ -74,6 +79,12 @@ SessionOptions TimeOf(const RunCommandOptions& options, Diagnostics& diagnostics
   const Result<ZonedTimestamp> now = ParseRfc3339(options.now);
   if (!now) {
     diagnostics.Error("--now", {}, now.error().message);
+    return time;
+  }
+  if (now->time.ns == std::numeric_limits<int64_t>::max() ||
+      now->time.ns <= std::numeric_limits<int64_t>::min() + 1) {
+    diagnostics.Error("--now", {},
+                      "expected an instant between the years 1678 and 2261, got " + options.now);
     return time;
   }
   time.now = now->time;
@@ -110,6 +121,11 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
   } else {
     out << PlanAsText(session, options.color);
     if (options.stats) out << StatsAsText(session, stats);
+  }
+  out.flush();
+  if (!out) {
+    err << "error: the plan could not be written\n";
+    return kNotWritten;
   }
   return 0;
 }

@@ -10,8 +10,8 @@ namespace krafla {
 
 struct RunCommandOptions {
   std::vector<std::string> cluster;
-  std::string config;              // empty: Volcano's default configuration
-  std::string now;                 // empty: the clock
+  std::string config;  // empty: Volcano's default configuration
+  std::string now;     // empty: the clock
   std::optional<std::string> compatibility;
   bool lenient = false;
   std::string output = "text";
@@ -20,7 +20,8 @@ struct RunCommandOptions {
   bool color = false;
 };
 
-// Exit code: 0 a plan was printed, 2 the input is wrong (all problems are on `err`, nothing is on `out`).
+// Exit code: 0 a plan was printed, 1 it could not be written, 2 the input is wrong (all problems
+// are on `err`, nothing is on `out`).
 int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream& out,
                std::ostream& err);
 

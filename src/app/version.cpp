@@ -2,6 +2,8 @@
 
 namespace krafla {
 
-std::string_view Version() { return "krafla " KRAFLA_VERSION; }
+std::string_view Version() {
+  return "krafla " KRAFLA_VERSION;
+}
 
 }  // namespace krafla

@@ -1,4 +1,5 @@
-// CHECK: for our own mistakes. Always on; prints the condition and what the caller adds, then aborts.
+// CHECK: for our own mistakes. Always on; prints the condition and what the caller adds, then
+// aborts.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ namespace krafla {
 
 }  // namespace krafla
 
-#define KRAFLA_CHECK(condition, ...)                                                     \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
-      ::krafla::CheckFailed(__FILE__, __LINE__, #condition, std::string{__VA_ARGS__});   \
+#define KRAFLA_CHECK(condition, ...)                                                   \
+  do {                                                                                 \
+    if (!(condition)) [[unlikely]]                                                     \
+      ::krafla::CheckFailed(__FILE__, __LINE__, #condition, std::string{__VA_ARGS__}); \
   } while (false)

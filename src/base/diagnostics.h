@@ -16,7 +16,7 @@ enum class Severity { kWarning, kError };
 
 struct Diagnostic {
   Severity severity = Severity::kError;
-  std::string file;     // as the user named it, "-" for standard input
+  std::string file;  // as the user named it, "-" for standard input
   Location location;
   std::string object;   // "Pod default/web-0", empty when the matter is the file itself
   std::string field;    // "spec.containers[0].resources.requests.cpu"

@@ -34,15 +34,17 @@ constexpr std::array kUnits = {
     Unit{"\u03bcs", kMicrosecond},  // Greek letter mu
 };
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::unexpected<Error> NotADuration(std::string_view text) {
   return Fail(fmt::format("\"{}\" is not a duration; write 90s, 5m or 1h30m", text));
 }
 
 std::unexpected<Error> MissingUnit(std::string_view text) {
-  return Fail(fmt::format("\"{}\" is not a duration, the unit is missing; write 90s, 5m or 1h30m",
-                          text));
+  return Fail(
+      fmt::format("\"{}\" is not a duration, the unit is missing; write 90s, 5m or 1h30m", text));
 }
 
 std::unexpected<Error> TooLong(std::string_view text) {

@@ -1,5 +1,6 @@
-// A binary heap with exactly the pushes and pops of Go's container/heap: the order in which equal items come
-// out, and what happens when keys change while items wait, are part of what users see, so the steps are kept.
+// A binary heap with exactly the pushes and pops of Go's container/heap: the order in which equal
+// items come out, and what happens when keys change while items wait, are part of what users see,
+// so the steps are kept.
 #pragma once
 
 #include <cstddef>

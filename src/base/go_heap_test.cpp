@@ -11,8 +11,9 @@
 namespace krafla {
 namespace {
 
-// The comparisons below were worked out by hand from the definition of container/heap: Push appends and sifts up,
-// Pop swaps first and last and sifts down over the rest; a sift compares before each swap and stops at the first no.
+// The comparisons below were worked out by hand from the definition of container/heap: Push appends
+// and sifts up, Pop swaps first and last and sifts down over the rest; a sift compares before each
+// swap and stops at the first no.
 struct NotedLess {
   std::string* notes;
   bool operator()(int left, int right) const {
@@ -111,8 +112,8 @@ TEST(GoHeap, PoppedItemsReturnWithNewKeys) {
     keys[item] += 2;
     heap.Push(std::string_view(&item, 1));
   }
-  // The heap before each turn: p0 q1 r2, q1 r2 p2, p2 r2 q3, r2 q3 p4, q3 p4 r4, r4 p4 q5. In the third and in the
-  // last one the item on top only ties with the next.
+  // The heap before each turn: p0 q1 r2, q1 r2 p2, p2 r2 q3, r2 q3 p4, q3 p4 r4, r4 p4 q5. In the
+  // third and in the last one the item on top only ties with the next.
   EXPECT_EQ(order, "pqprqr");
 }
 

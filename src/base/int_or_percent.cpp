@@ -20,8 +20,8 @@ Result<IntOrPercent> ParseIntOrPercent(std::string_view text) {
     return Fail(fmt::format("\"{}\" is too large a number", text));
   }
   if (error != std::errc{} || stop != end) {
-    return Fail(fmt::format("\"{}\" is neither a whole number nor a percentage; write 3 or 25%",
-                            text));
+    return Fail(
+        fmt::format("\"{}\" is neither a whole number nor a percentage; write 3 or 25%", text));
   }
   return parsed;
 }

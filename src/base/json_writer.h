@@ -1,4 +1,5 @@
-// Writes JSON text, compact, in the order it is told. Numbers that are whole are written without a point.
+// Writes JSON text, compact, in the order it is told. Numbers that are whole are written without a
+// point.
 #pragma once
 
 #include <cstdint>

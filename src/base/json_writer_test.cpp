@@ -28,12 +28,15 @@ TEST(JsonWriter, CommasStandBetweenItemsOnly) {
 TEST(JsonWriter, ArraysOfContainers) {
   JsonWriter json;
   json.BeginArray();
-  for (int i = 0; i < 2; ++i) json.BeginArray().BeginObject().Key("i").Integer(i).EndObject().EndArray();
+  for (int i = 0; i < 2; ++i)
+    json.BeginArray().BeginObject().Key("i").Integer(i).EndObject().EndArray();
   json.EndArray();
   EXPECT_EQ(json.text(), R"([[{"i":0}],[{"i":1}]])");
 }
 
-std::string Number(double value) { return JsonWriter().Number(value).text(); }
+std::string Number(double value) {
+  return JsonWriter().Number(value).text();
+}
 
 TEST(JsonWriter, WholeNumbersHaveNoPoint) {
   EXPECT_EQ(Number(0), "0");

@@ -9,7 +9,9 @@ namespace {
 constexpr size_t kBlockBytes = 64 * 1024;
 }
 
-StringPool::StringPool() { Intern(""); }
+StringPool::StringPool() {
+  Intern("");
+}
 
 StrId StringPool::Intern(std::string_view text) {
   if (auto it = index_.find(text); it != index_.end()) return it->second;

@@ -1,5 +1,5 @@
-// Strings are stored once and compared as numbers. Ids are given in order of first appearance and say
-// nothing about alphabetical order; Text() gives the bytes back.
+// Strings are stored once and compared as numbers. Ids are given in order of first appearance and
+// say nothing about alphabetical order; Text() gives the bytes back.
 #pragma once
 
 #include <deque>

@@ -14,7 +14,9 @@ constexpr int64_t kSecondsPerDay = 86'400;
 constexpr int64_t kZeroTimeSeconds = -62'135'596'800;
 constexpr int kNotANumber = -1;
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // kNotANumber also when out of bounds, so that one comparison per field is enough.
 constexpr int TwoDigits(const char* at, int most) {
@@ -91,8 +93,7 @@ Result<ZonedTimestamp> ParseRfc3339(std::string_view text) {
     const int offset_hours = TwoDigits(rest.data() + 1, 23);
     const int offset_minutes = TwoDigits(rest.data() + 4, 59);
     if (offset_hours < 0 || offset_minutes < 0) return NotATime(text);
-    parsed.offset_seconds =
-        (offset_hours * 3600 + offset_minutes * 60) * (rest[0] == '-' ? -1 : 1);
+    parsed.offset_seconds = (offset_hours * 3600 + offset_minutes * 60) * (rest[0] == '-' ? -1 : 1);
   }
   const int64_t days = date::sys_days{civil}.time_since_epoch().count();
   const int64_t seconds =

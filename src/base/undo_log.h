@@ -1,8 +1,9 @@
-// Remembers old values so that what was only tried can be taken back. Undoing restores values; it never runs an
-// inverse operation, so the state after a rollback is the state before, bit for bit, whatever a plugin did.
+// Remembers old values so that what was only tried can be taken back. Undoing restores values; it
+// never runs an inverse operation, so the state after a rollback is the state before, bit for bit,
+// whatever a plugin did.
 //
-// Whoever changes a logged value calls Save before the change. Values must stay at their address while a mark
-// is open: tables do not grow during a session.
+// Whoever changes a logged value calls Save before the change. Values must stay at their address
+// while a mark is open: tables do not grow during a session.
 #pragma once
 
 #include <cstdint>

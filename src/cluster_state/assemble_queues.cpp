@@ -31,11 +31,11 @@ void CheckParents(const Cluster& cluster, std::vector<QueueFacts>& facts, bool l
       for (auto step = std::find(path.begin(), path.end(), at); step != path.end(); ++step)
         circle += fmt::format("{} → ", cluster.Text(facts[*step].queue.name));
       QueueFacts& first = facts[at];
-      diagnostics.Add({lenient ? Severity::kWarning : Severity::kError, first.file, first.location,
-                       fmt::format("Queue {}", cluster.Text(first.queue.name)), "spec.parent",
-                       fmt::format("queues are each other's parents: {}{}{}", circle,
-                                   cluster.Text(first.queue.name),
-                                   lenient ? "; the parent is left out" : "")});
+      diagnostics.Add(
+          {lenient ? Severity::kWarning : Severity::kError, first.file, first.location,
+           fmt::format("Queue {}", cluster.Text(first.queue.name)), "spec.parent",
+           fmt::format("queues are each other's parents: {}{}{}", circle,
+                       cluster.Text(first.queue.name), lenient ? "; the parent is left out" : "")});
       if (lenient) first.queue.parent = kEmptyStr;
     }
   }

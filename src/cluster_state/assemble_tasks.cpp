@@ -197,9 +197,9 @@ class Assembly {
           fmt::format("PriorityClass {} does not exist: {} pod(s) have no priority (first: {})",
                       Quoted(priority_class), pods.count, pods.first));
     if (too_many_roles_.count > 0)
-      diagnostics_.Error({}, {}, fmt::format("a job has more than {} roles (first pod beyond: {})",
-                                             std::numeric_limits<uint16_t>::max(),
-                                             too_many_roles_.first));
+      diagnostics_.Error({}, {},
+                         fmt::format("a job has more than {} roles (first pod beyond: {})",
+                                     std::numeric_limits<uint16_t>::max(), too_many_roles_.first));
   }
 
   ClusterDraft& draft_;
@@ -210,7 +210,7 @@ class Assembly {
   const PriorityClassFacts* default_class_ = FindDefaultClass(draft_);
   std::unordered_map<uint64_t, JobId> jobs_;
   std::unordered_map<uint64_t, uint16_t> roles_;  // by job and name
-  std::vector<NodeId> node_ids_;  // by the number of the name
+  std::vector<NodeId> node_ids_;                  // by the number of the name
   Several missing_group_;
   Several without_group_;
   Several without_claims_;

@@ -7,7 +7,9 @@
 
 namespace krafla {
 
-ClusterBuilder::ClusterBuilder(BuildOptions options) { draft_.options = std::move(options); }
+ClusterBuilder::ClusterBuilder(BuildOptions options) {
+  draft_.options = std::move(options);
+}
 
 template <class List, class Facts>
 ClusterBuilder::Added ClusterBuilder::AddNamed(NameIndex& index, List& list, uint64_t key,

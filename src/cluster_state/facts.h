@@ -18,18 +18,18 @@ namespace krafla {
 enum class Origin : uint8_t { kWritten, kExpanded };
 
 struct PodFacts {
-  Task task;                     // job, node, cls and role_index are not yet known
-  StrId group = kEmptyStr;       // name of its PodGroup, empty when it names none
-  bool ours = false;             // its schedulerName is one of ours
-  bool admitted = true;          // has passed an API server: its priority is what it says
-  bool has_priority = false;     // spec.priority is there
-  bool has_policy = false;       // spec.preemptionPolicy is there
+  Task task;                       // job, node, cls and role_index are not yet known
+  StrId group = kEmptyStr;         // name of its PodGroup, empty when it names none
+  bool ours = false;               // its schedulerName is one of ours
+  bool admitted = true;            // has passed an API server: its priority is what it says
+  bool has_priority = false;       // spec.priority is there
+  bool has_policy = false;         // spec.preemptionPolicy is there
   bool has_task_priority = false;  // the annotation that sets Task::priority is there
 };
 
 struct PodGroupFacts {
-  Job job;                       // queue, priority, tasks and all counts are not yet known
-  StrId queue = kEmptyStr;       // empty: the default queue
+  Job job;                  // queue, priority, tasks and all counts are not yet known
+  StrId queue = kEmptyStr;  // empty: the default queue
   std::vector<std::pair<StrId, int32_t>> min_task_member;
 };
 
@@ -48,7 +48,7 @@ struct PriorityClassFacts {
 };
 
 struct NodeFacts {
-  Node node;                     // images as on this node; tasks and counts are not yet known
+  Node node;  // images as on this node; tasks and counts are not yet known
   Resource allocatable;
 };
 

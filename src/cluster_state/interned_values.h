@@ -12,7 +12,9 @@ namespace krafla {
 
 uint64_t HashOf(const LabelSet& labels);
 uint64_t HashOf(const PodSpec& spec);
-inline bool SameValue(const LabelSet& a, const LabelSet& b) { return a == b; }
+inline bool SameValue(const LabelSet& a, const LabelSet& b) {
+  return a == b;
+}
 bool SameValue(const PodSpec& a, const PodSpec& b);
 
 // An index over a table of values. The table may move: it is named at each call.

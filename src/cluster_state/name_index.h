@@ -11,7 +11,9 @@
 
 namespace krafla {
 
-inline uint64_t NameKey(StrId ns, StrId name) { return (uint64_t{ns.value} << 32) | name.value; }
+inline uint64_t NameKey(StrId ns, StrId name) {
+  return (uint64_t{ns.value} << 32) | name.value;
+}
 
 class NameIndex {
  public:

@@ -36,8 +36,9 @@ void NumberKinds(ClusterDraft& draft, Diagnostics& diagnostics) {
   for (const StrId driver : csi.CountedDrivers()) {
     const std::string name = AttachLimitName(cluster.Text(driver));
     if (cluster.kinds.Intern(name) < 0)
-      diagnostics.Error({}, {}, fmt::format("{} is one kind of resource too many: there may be {}",
-                                            name, ResourceKinds::kMax));
+      diagnostics.Error({}, {},
+                        fmt::format("{} is one kind of resource too many: there may be {}", name,
+                                    ResourceKinds::kMax));
   }
 
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// What a plugin or an action says about the arguments it takes, so that a configuration can be checked
-// before anything runs. Lives beside the configuration because both sides include it.
+// What a plugin or an action says about the arguments it takes, so that a configuration can be
+// checked before anything runs. Lives beside the configuration because both sides include it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ enum class ArgumentType {
   kBool,      // true/false and Go's other spellings (1, t, T, TRUE, …)
   kDuration,  // Go syntax: 90s, 5m, 1h30m
   kString,
-  kAny,       // accepted as it is (lists and maps too), not looked into
+  kAny,  // accepted as it is (lists and maps too), not looked into
 };
 
 struct ArgumentSpec {

@@ -27,11 +27,14 @@ constexpr CompatibilitySwitch kSwitches[] = {
     {"implied-zone", &Compatibility::implied_zone},
     {"exact-undo", &Compatibility::exact_undo},
     {"missing-claims", &Compatibility::missing_claims},
+    {"dry-run-share", &Compatibility::dry_run_share},
 };
 
 }  // namespace
 
-std::span<const CompatibilitySwitch> CompatibilitySwitches() { return kSwitches; }
+std::span<const CompatibilitySwitch> CompatibilitySwitches() {
+  return kSwitches;
+}
 
 Compatibility Compatibility::Volcano() {
   Compatibility all_off;

@@ -8,16 +8,16 @@
 namespace krafla {
 
 struct Compatibility {
-  bool victims_in_preempt = true;     // D1  expired zones are emptied by preempt too, as its last step
-  bool budget_floor = true;           // D2  a budget already broken is not broken further
-  bool budget_precedence = true;      // D3  maxUnavailable wins over minAvailable
-  bool windows = true;                // D6-D8 a window is a set of minutes, [start, end), wrapping at midnight
+  bool victims_in_preempt = true;  // D1  expired zones are emptied by preempt too, as its last step
+  bool budget_floor = true;        // D2  a budget already broken is not broken further
+  bool budget_precedence = true;   // D3  maxUnavailable wins over minAvailable
+  bool windows = true;  // D6-D8 a window is a set of minutes, [start, end), wrapping at midnight
   bool evict_period_per_zone = true;  // D9  one clock per zone, started by an eviction
   bool named_zones = true;            // D13 a pod may name its zones
   bool budget_accounting = true;      // D14 budgets are added up over the cycle
   bool guards = true;                 // D15 the veto of cdp, conformance, pdb holds in every tier
   bool empty_intersection = true;     // D16 an empty intersection ends the tier
-  bool reprieve = true;               // D19 victims that turned out superfluous are put back before a commit
+  bool reprieve = true;  // D19 victims that turned out superfluous are put back before a commit
   bool pdb_unlabelled = true;         // D21 a pod without labels is a victim like any other
   bool csi_attach_limit = true;       // D22 a driver that no CSINode declares is not counted
   bool closed_queue = true;           // D23 nothing enters a closed queue
@@ -30,6 +30,7 @@ struct Compatibility {
   bool implied_zone = true;           // D30 preemptable does not imply the zone annotation
   bool exact_undo = true;             // D32 an eviction that was taken back leaves no trace
   bool missing_claims = true;         // D33 a pod whose claim is not there waits with its job
+  bool dry_run_share = true;          // D34 a dry run asks the queue's share as well
 
   static Compatibility Krafla() { return {}; }
   static Compatibility Volcano();

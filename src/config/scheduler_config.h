@@ -1,5 +1,6 @@
-// A scheduler configuration file, read and checked: actions, tiers of plugins with their switches and
-// arguments, arguments of actions, and the compatibility block. A plain value; ReadSchedulerConfig fills it.
+// A scheduler configuration file, read and checked: actions, tiers of plugins with their switches
+// and arguments, arguments of actions, and the compatibility block. A plain value;
+// ReadSchedulerConfig fills it.
 #pragma once
 
 #include <bitset>
@@ -48,8 +49,8 @@ using SwitchSet = std::bitset<static_cast<size_t>(Switch::kCount)>;
 // All switches on but kHierarchy and kClusterOrder: what an absent switch means.
 SwitchSet DefaultSwitches();
 
-// One argument as written. Typed getters return nothing when the key is absent or, in lenient mode, when its
-// text is not of the type (the reader has already complained).
+// One argument as written. Typed getters return nothing when the key is absent or, in lenient mode,
+// when its text is not of the type (the reader has already complained).
 struct Argument {
   std::string key;
   std::string text;  // the scalar as written, unquoted; JSON text for lists and maps
@@ -108,8 +109,8 @@ struct ConfigReadOptions {
   std::optional<std::string> profile;  // --compatibility: replaces the file's profile
 };
 
-// Reads the text of a configuration file. Problems go to `diagnostics`, all of them; the value is meaningful
-// only when there were no errors.
+// Reads the text of a configuration file. Problems go to `diagnostics`, all of them; the value is
+// meaningful only when there were no errors.
 SchedulerConfig ReadSchedulerConfig(std::string_view text, const Vocabulary& vocabulary,
                                     const ConfigReadOptions& options, Diagnostics& diagnostics);
 

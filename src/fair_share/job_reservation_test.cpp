@@ -61,8 +61,7 @@ TEST_F(JobReservationTest, GatedPodsKeepNothing) {
   AddTask(request, true, /*only_queue_gate=*/true);
   Resource minimum = Cpu(4000);
   minimum.Set(ResourceKinds::kPods, 1);
-  EXPECT_EQ(Text(WithoutGatedPods(cluster_, job_, minimum)),
-            "cpu 1000.00, memory 0.00, pods 0.00");
+  EXPECT_EQ(Text(WithoutGatedPods(cluster_, job_, minimum)), "cpu 1000.00, memory 0.00, pods 0.00");
 }
 
 TEST_F(JobReservationTest, GatedPodsThatAskForNothingChangeNothing) {
@@ -71,8 +70,7 @@ TEST_F(JobReservationTest, GatedPodsThatAskForNothingChangeNothing) {
   AddTask(request, true);
   Resource minimum = Cpu(4000);
   minimum.Set(ResourceKinds::kPods, 3);
-  EXPECT_EQ(Text(WithoutGatedPods(cluster_, job_, minimum)),
-            "cpu 4000.00, memory 0.00, pods 3.00");
+  EXPECT_EQ(Text(WithoutGatedPods(cluster_, job_, minimum)), "cpu 4000.00, memory 0.00, pods 3.00");
 }
 
 TEST_F(JobReservationTest, RunsAtMinimumWithEnoughPodsThatHoldResources) {

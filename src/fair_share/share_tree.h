@@ -65,8 +65,8 @@ class ShareTree {
     bool is_leaf = false;
     bool saturated = false;
     bool stale = false;
-    Resource allocated;  // of an inner node: scaled
-    Resource request;    // of a leaf
+    Resource allocated;                                    // of an inner node: scaled
+    Resource request;                                      // of a leaf
     std::vector<NodeIndex> children;                       // by key
     std::map<std::string, NodeIndex, std::less<>> groups;  // those of them that are inner nodes
   };

@@ -16,8 +16,8 @@ class ShareTreeTest : public testing::Test {
  protected:
   ShareTreeTest() : tree_(amounts_("cpu 10000, memory 10")) {}
 
-  ShareTree::NodeIndex AddJob(std::string_view hierarchy, std::string_view weights,
-                              std::string key, std::string_view allocated,
+  ShareTree::NodeIndex AddJob(std::string_view hierarchy, std::string_view weights, std::string key,
+                              std::string_view allocated,
                               std::string_view request = "cpu 1e9, memory 1e9") {
     const ShareTree::NodeIndex leaf =
         tree_.AddLeaf(hierarchy, weights, std::move(key), amounts_(request));

@@ -14,9 +14,9 @@ TEST(DescribeShortage, ListsWhatIsWantedAndMissing) {
   EXPECT_EQ(DescribeShortage("no room", "insufficient", amount, limit,
                              amounts("cpu 1, z.io/z 1, a.io/a 1, pods 1"), amounts.kinds),
             "no room: insufficient cpu, insufficient a.io/a, insufficient z.io/z");
-  EXPECT_EQ(DescribeShortage("no room", "overused", amount, limit, amounts("memory 1"),
-                             amounts.kinds),
-            "no room: overused memory");
+  EXPECT_EQ(
+      DescribeShortage("no room", "overused", amount, limit, amounts("memory 1"), amounts.kinds),
+      "no room: overused memory");
   EXPECT_EQ(DescribeShortage("no room", "overused", limit, amount, amounts("cpu 1"), amounts.kinds),
             "no room");
 }

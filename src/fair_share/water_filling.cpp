@@ -8,7 +8,9 @@ namespace krafla {
 
 namespace {
 
-int64_t WeightOf(const FillQueue& queue) { return std::max<int32_t>(queue.weight, 0); }
+int64_t WeightOf(const FillQueue& queue) {
+  return std::max<int32_t>(queue.weight, 0);
+}
 
 // What the queue has after it was offered `offer` on top of what it has.
 Resource Take(const FillQueue& queue, const Resource& offer) {
@@ -41,8 +43,8 @@ void FillDeserved(const Resource& total, std::span<FillQueue> queues) {
       offer.Scale(static_cast<double>(WeightOf(*queue)) / static_cast<double>(total_weight));
       Resource deserved = Take(*queue, offer);
       given.Add(Resource::Exceeding(deserved, queue->deserved));
-      const bool content = queue->request.LessEqual(deserved, Missing::kZero) ||
-                           deserved.SameAs(queue->deserved);
+      const bool content =
+          queue->request.LessEqual(deserved, Missing::kZero) || deserved.SameAs(queue->deserved);
       queue->deserved = std::move(deserved);
       if (!content) still_thirsty.push_back(queue);
     }

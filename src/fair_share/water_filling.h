@@ -22,7 +22,7 @@ struct FillQueue {
   Resource request;    // a kind that is not named here is not wanted
   Resource ceiling;    // a kind that is not named here is not limited
   Resource guarantee;
-  Resource deserved;   // the answer
+  Resource deserved;  // the answer
 };
 
 void FillDeserved(const Resource& total, std::span<FillQueue> queues);

@@ -78,10 +78,10 @@ TEST_F(WaterFillingTest, KindsAreFilledIndependently) {
   AddQueue(1, "cpu 9000, a 1");
   AddQueue(1, "cpu 1000, a 8");
   AddQueue(2, "memory 10");
-  EXPECT_EQ(Fill("cpu 8000, memory 40, a 8, b 5"),
-            (Texts{"cpu 7000.00, memory 0.00, a 1.00, b 0.00",
-                   "cpu 1000.00, memory 0.00, a 7.00, b 0.00",
-                   "cpu 0.00, memory 10.00, a 0.00, b 0.00"}));
+  EXPECT_EQ(
+      Fill("cpu 8000, memory 40, a 8, b 5"),
+      (Texts{"cpu 7000.00, memory 0.00, a 1.00, b 0.00", "cpu 1000.00, memory 0.00, a 7.00, b 0.00",
+             "cpu 0.00, memory 10.00, a 0.00, b 0.00"}));
 }
 
 TEST_F(WaterFillingTest, WithoutWeightThereIsNothing) {
@@ -194,8 +194,10 @@ TEST(WaterFilling, AgreesWithTheNaiveGameToTheLastBit) {
       if (world.Below(8) != 0) queue.request = world.Amount(700);
       queue.ceiling = world.Amount(1200);
       if (world.Below(3) == 0) queue.guarantee = world.Amount(100);
-      naive.push_back({queue.weight, NaiveFilling::From(queue.request),
-                       NaiveFilling::From(queue.ceiling), NaiveFilling::From(queue.guarantee),
+      naive.push_back({queue.weight,
+                       NaiveFilling::From(queue.request),
+                       NaiveFilling::From(queue.ceiling),
+                       NaiveFilling::From(queue.guarantee),
                        {}});
     }
     FillDeserved(total, queues);

@@ -64,7 +64,6 @@ void KubeFilters::Count(TaskId task, ClassId cls) {
     affinity_state_[task] = now.affinity.empty() ? kSkipped : kActive;
   }
   if ((NeedsOf(cls) & kSpread) != 0) now.spread = spread_->Prepare(cls);
-  if (!NeedsCounts(task, cls)) return;
   const auto [it, is_new] = prepared_.insert_or_assign(task, std::move(now));
   last_task_ = task;
   last_prepared_ = &it->second;

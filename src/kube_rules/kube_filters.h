@@ -56,8 +56,8 @@ struct FilterSwitches {
   bool volume_zone = true;
   bool pod_topology_spread = true;
   bool volume_binding = true;
-  // Volcano's: once pod affinity had nothing to say about a task it is not asked again in the session,
-  // also when that was in the middle of a try that was taken back.
+  // Volcano's: once pod affinity had nothing to say about a task it is not asked again in the
+  // session, also when that was in the middle of a try that was taken back.
   bool keeps_skips = false;
 };
 

@@ -15,10 +15,9 @@ constexpr std::array kEffects = {EffectWord{"NoSchedule", TaintEffect::kNoSchedu
                                  EffectWord{"PreferNoSchedule", TaintEffect::kPreferNoSchedule},
                                  EffectWord{"NoExecute", TaintEffect::kNoExecute}};
 using TolerationWord = std::pair<std::string_view, TolerationOp>;
-constexpr std::array kTolerationOps = {TolerationWord{"Equal", TolerationOp::kEqual},
-                                       TolerationWord{"Exists", TolerationOp::kExists},
-                                       TolerationWord{"Lt", TolerationOp::kLess},
-                                       TolerationWord{"Gt", TolerationOp::kGreater}};
+constexpr std::array kTolerationOps = {
+    TolerationWord{"Equal", TolerationOp::kEqual}, TolerationWord{"Exists", TolerationOp::kExists},
+    TolerationWord{"Lt", TolerationOp::kLess}, TolerationWord{"Gt", TolerationOp::kGreater}};
 using YesNoWord = std::pair<std::string_view, bool>;
 constexpr std::array kWhenUnsatisfiable = {YesNoWord{"DoNotSchedule", true},
                                            YesNoWord{"ScheduleAnyway", false}};

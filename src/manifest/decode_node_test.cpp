@@ -13,8 +13,7 @@ using testing::ReadText;
 
 TEST(DecodeNode, KeepsLabelsZoneTaintsAndUnschedulable) {
   const auto result = ReadClean(testing::Node(
-      "n1", "cpu: 4, memory: 8Gi, pods: 20",
-      "labels: {volcano.sh/revocable-zone: rz1, disk: ssd}",
+      "n1", "cpu: 4, memory: 8Gi, pods: 20", "labels: {volcano.sh/revocable-zone: rz1, disk: ssd}",
       "unschedulable: true, taints: [{key: a, value: b, effect: NoSchedule}, "
       "{key: c, effect: PreferNoSchedule}, {key: d, effect: NoExecute}]"));
   const Node& node = result.NodeOf("n1");
@@ -29,8 +28,9 @@ TEST(DecodeNode, KeepsLabelsZoneTaintsAndUnschedulable) {
 }
 
 TEST(DecodeNode, UnknownTaintEffectsAreErrors) {
-  const auto result = ReadText(testing::Node("n1", "cpu: 1", "", "taints: [{key: a, effect: "
-                                                                 "Never}]"));
+  const auto result = ReadText(testing::Node("n1", "cpu: 1", "",
+                                             "taints: [{key: a, effect: "
+                                             "Never}]"));
   EXPECT_EQ(result.Messages(),
             "test.yaml:2:85: error: Node n1: spec.taints[0].effect: expected one of NoSchedule, "
             "PreferNoSchedule, NoExecute, got \"Never\"\n");
@@ -51,10 +51,10 @@ TEST(DecodeNode, AllocatableIsCapacityWhenMissingAndNothingWithoutBoth) {
 }
 
 TEST(DecodeNode, OversubscriptionIsAddedButNotScored) {
-  const auto result = ReadClean(testing::Node(
-      "n1", "cpu: 4, memory: 1000",
-      "annotations: {volcano.sh/oversubscription-cpu: \"500.5\", "
-      "volcano.sh/oversubscription-memory: \"24\"}"));
+  const auto result =
+      ReadClean(testing::Node("n1", "cpu: 4, memory: 1000",
+                              "annotations: {volcano.sh/oversubscription-cpu: \"500.5\", "
+                              "volcano.sh/oversubscription-memory: \"24\"}"));
   const NodeId id = result.FindNode("n1");
   EXPECT_EQ(result.cluster.allocatable[id].cpu(), 4500.5);
   EXPECT_EQ(result.cluster.allocatable[id].memory(), 1024);
@@ -79,8 +79,8 @@ TEST(DecodeNode, ImagesKnowHowManyNodesHaveThem) {
                               "sizeBytes: {}}}]}}",
                               size));
   };
-  const auto result = ReadClean(image_node("n2", 200) + image_node("n1", 100) +
-                                testing::Node("n3"));
+  const auto result =
+      ReadClean(image_node("n2", 200) + image_node("n1", 100) + testing::Node("n3"));
   const Node& node = result.NodeOf("n2");
   ASSERT_EQ(node.images.size(), 2u);
   EXPECT_LT(node.images[0].name, node.images[1].name);

@@ -172,8 +172,7 @@ void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& st
     if (key == "phase") {
       status.phase = reader.Text(field);
     } else if (key == "conditions") {
-      reader.ForEachItem(field,
-                         [&](JsonValue& item) { DecodeCondition(reader, item, status); });
+      reader.ForEachItem(field, [&](JsonValue& item) { DecodeCondition(reader, item, status); });
     } else if (key == "startTime") {
       status.started = reader.Time(field);
     } else if (key == "nominatedNodeName") {
@@ -259,8 +258,7 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.annotation_preemptable = preemptable.by_annotation;
   const std::vector<StrId>& gates = builder_.spec(task.spec).scheduling_gates;
   task.gated = !gates.empty();
-  task.only_queue_gate =
-      gates.size() == 1 && strings.Text(gates[0]) == keys::kQueueAllocationGate;
+  task.only_queue_gate = gates.size() == 1 && strings.Text(gates[0]) == keys::kQueueAllocationGate;
   task.pod_running = status.phase == "Running";
   task.terminating_by_preemption = meta.deleting && status.preempted;
   task.zones = DecodeZones(meta, strings);

@@ -42,9 +42,8 @@ void DecodeStatus(ObjectReader& reader, JsonValue& value, Job& job) {
   reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
     if (key == "phase") job.phase = reader.Word<JobPhase>(field, kPhases, JobPhase::kPending);
     if (key == "conditions")
-      reader.ForEachItem(field, [&](JsonValue& item) {
-        job.conditions.push_back(DecodeCondition(reader, item));
-      });
+      reader.ForEachItem(
+          field, [&](JsonValue& item) { job.conditions.push_back(DecodeCondition(reader, item)); });
   });
 }
 
@@ -60,8 +59,7 @@ void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) 
     } else if (key == "priorityClassName") {
       job.priority_class = context.Intern(reader.Text(field));
     } else if (key == "minResources") {
-      job.min_resources =
-          ToResource(DecodeResourceList(reader, field), context.kinds(), reader);
+      job.min_resources = ToResource(DecodeResourceList(reader, field), context.kinds(), reader);
     } else if (key == "minTaskMember") {
       reader.ForEachField(field, [&](std::string_view role, JsonValue& count) {
         group.min_task_member.emplace_back(context.Intern(role),

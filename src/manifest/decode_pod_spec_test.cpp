@@ -26,9 +26,9 @@ std::string Requests(std::string_view requests) {
 }
 
 TEST(PodRequest, ContainersAreSummedUpAndAPodIsOnePod) {
-  const ReadResult result = WithSpec(
-      fmt::format("containers: [{{{}}}, {{{}}}, {{}}]", Requests("cpu: 1, memory: 1Mi, x.com/a: 1"),
-                  Requests("cpu: 500m")));
+  const ReadResult result =
+      WithSpec(fmt::format("containers: [{{{}}}, {{{}}}, {{}}]",
+                           Requests("cpu: 1, memory: 1Mi, x.com/a: 1"), Requests("cpu: 500m")));
   const Resource& r = result.RequestOf("default/p");
   EXPECT_EQ(r.cpu(), 1500);
   EXPECT_EQ(r.memory(), kMi);
@@ -64,17 +64,17 @@ TEST(PodRequest, SidecarsRunBesideEverythingThatComesAfter) {
       Requests("cpu: 1"), Requests("cpu: 1"), Requests("cpu: 5"), Requests("cpu: 2")));
   EXPECT_EQ(result.RequestOf("default/p").cpu(), 6000);
   EXPECT_EQ(result.SpecOf("default/p").scored_cpu, 6000);
-  const ReadResult small = WithSpec(fmt::format(
-      "containers: [{{{}}}], initContainers: [{{{}, restartPolicy: Always}}, {{{}}}]",
-      Requests("cpu: 1"), Requests("cpu: 1"), Requests("cpu: 500m")));
+  const ReadResult small = WithSpec(
+      fmt::format("containers: [{{{}}}], initContainers: [{{{}, restartPolicy: Always}}, {{{}}}]",
+                  Requests("cpu: 1"), Requests("cpu: 1"), Requests("cpu: 500m")));
   EXPECT_EQ(small.RequestOf("default/p").cpu(), 2000);
 }
 
 TEST(PodRequest, PodLevelAmountsReplaceAndOverheadIsAdded) {
-  const ReadResult result = WithSpec(fmt::format(
-      "containers: [{{{}}}], {}, overhead: {{cpu: 100m, memory: 2Mi}}",
-      Requests("cpu: 1, memory: 1Mi, hugepages-2Mi: 2Mi, x.com/a: 1"),
-      Requests("cpu: 3, hugepages-2Mi: 4Mi, x.com/a: 7")));
+  const ReadResult result =
+      WithSpec(fmt::format("containers: [{{{}}}], {}, overhead: {{cpu: 100m, memory: 2Mi}}",
+                           Requests("cpu: 1, memory: 1Mi, hugepages-2Mi: 2Mi, x.com/a: 1"),
+                           Requests("cpu: 3, hugepages-2Mi: 4Mi, x.com/a: 7")));
   const Resource& r = result.RequestOf("default/p");
   EXPECT_EQ(r.cpu(), 3100);
   EXPECT_EQ(r.memory(), 3 * kMi);
@@ -88,9 +88,10 @@ TEST(PodRequest, PodLevelAmountsReplaceAndOverheadIsAdded) {
 }
 
 TEST(PodRequest, ScoresAssumeSomethingForContainersThatNameNothing) {
-  const ReadResult result = WithSpec(fmt::format("containers: [{{{}}}, {{{}}}, {{}}]",
-                                                 Requests("cpu: 1"), Requests("cpu: 0, memory: "
-                                                                              "1Mi")));
+  const ReadResult result =
+      WithSpec(fmt::format("containers: [{{{}}}, {{{}}}, {{}}]", Requests("cpu: 1"),
+                           Requests("cpu: 0, memory: "
+                                    "1Mi")));
   const PodSpec& spec = result.SpecOf("default/p");
   EXPECT_EQ(spec.scored_cpu, 1000);
   EXPECT_EQ(spec.scored_memory, kMi);
@@ -106,8 +107,7 @@ TEST(PodRequest, ScoresAssumeSomethingForContainersThatNameNothing) {
 
 TEST(PodRequest, ScoresRoundOnce) {
   const std::string half = Requests("memory: 500m");
-  const ReadResult result =
-      WithSpec(fmt::format("containers: [{{{}}}, {{{}}}]", half, half));
+  const ReadResult result = WithSpec(fmt::format("containers: [{{{}}}, {{{}}}]", half, half));
   EXPECT_EQ(result.RequestOf("default/p").memory(), 2);  // Volcano rounds each container
   EXPECT_EQ(result.SpecOf("default/p").scored_memory, 1);
 }
@@ -223,10 +223,11 @@ TEST(PodSpec, NodeAffinityTermsAndTheirOperators) {
 TEST(PodSpec, TermsThatCannotBeEvaluatedMatchNothing) {
   const ReadResult result = ReadText(
       Frame() +
-      Pod("p", "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-               "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: [x]}]}]}, "
-               "preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: "
-               "{matchExpressions: [{key: a, operator: Lt, values: [z]}]}}]}}"));
+      Pod("p",
+          "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+          "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: [x]}]}]}, "
+          "preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: "
+          "{matchExpressions: [{key: a, operator: Lt, values: [z]}]}}]}}"));
   EXPECT_FALSE(result.diagnostics.HasErrors());
   EXPECT_EQ(result.diagnostics.items().size(), 2u);
   EXPECT_TRUE(result.SpecOf("default/p").has_required_node_affinity);
@@ -238,11 +239,12 @@ TEST(PodSpec, TermsThatCannotBeEvaluatedMatchNothing) {
 TEST(PodSpec, WrongSelectorsAreErrorsWithTheirPlace) {
   const ReadResult result = ReadText(
       Frame() +
-      Pod("p", "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-               "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Inn, values: [x]}, "
-               "{key: a, operator: In}, {key: a, operator: Exists, values: [x]}, {operator: In}, "
-               "{key: a, operator: Gt}], matchFields: [{key: spec.x, operator: In, values: [a, "
-               "b]}]}]}}}"));
+      Pod("p",
+          "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+          "{nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Inn, values: [x]}, "
+          "{key: a, operator: In}, {key: a, operator: Exists, values: [x]}, {operator: In}, "
+          "{key: a, operator: Gt}], matchFields: [{key: spec.x, operator: In, values: [a, "
+          "b]}]}]}}}"));
   const std::string at =
       "Pod default/p: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
       "nodeSelectorTerms[0].";
@@ -260,17 +262,19 @@ TEST(PodSpec, WrongSelectorsAreErrorsWithTheirPlace) {
 }
 
 std::string Affinity(std::string_view term) {
-  return fmt::format("affinity: {{podAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: "
-                     "[{{topologyKey: zone, {}}}]}}}}",
-                     term);
+  return fmt::format(
+      "affinity: {{podAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: "
+      "[{{topologyKey: zone, {}}}]}}}}",
+      term);
 }
 
 TEST(PodSpec, AffinityTermsReachTheirOwnNamespaceUnlessTheySayOtherwise) {
   const std::string frame = testing::PodGroup("pg", "", "namespace: team");
   const auto in_team = [&](std::string_view term) {
-    const ReadResult result =
-        ReadClean(testing::Queue("default") + frame + Pod("p", Affinity(term), "", "namespace: "
-                                                                                   "team"));
+    const ReadResult result = ReadClean(testing::Queue("default") + frame +
+                                        Pod("p", Affinity(term), "",
+                                            "namespace: "
+                                            "team"));
     const PodAffinityTerm& decoded = result.SpecOf("team/p").required_affinity.at(0);
     std::vector<std::string> names;
     for (const StrId name : decoded.namespaces) names.push_back(result.Text(name));

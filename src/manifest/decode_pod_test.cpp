@@ -82,9 +82,7 @@ TEST(DecodePod, ZonesAreAllNamedOrNone) {
 TEST(DecodePod, CooldownIsLookedForInLabelsFirstAndUnderTwoNames) {
   const auto cooldown = [](std::string_view labels, std::string_view annotations) {
     const std::string meta = fmt::format("labels: {{{}}}", labels);
-    return ReadClean(Frame() + Pod("p", "", "", meta, annotations))
-        .TaskOf("default/p")
-        .cooldown_ns;
+    return ReadClean(Frame() + Pod("p", "", "", meta, annotations)).TaskOf("default/p").cooldown_ns;
   };
   constexpr int64_t kSecond = 1'000'000'000;
   EXPECT_EQ(cooldown("", ""), -1);
@@ -137,8 +135,7 @@ TEST(DecodePod, OnlyPodsThatPassedNoApiServerTakeWhatTheirClassSays) {
   const std::string classes =
       Object("scheduling.k8s.io/v1", "PriorityClass", "high", "",
              "value: 100, preemptionPolicy: Never") +
-      Object("scheduling.k8s.io/v1", "PriorityClass", "usual", "",
-             "value: 5, globalDefault: true");
+      Object("scheduling.k8s.io/v1", "PriorityClass", "usual", "", "value: 5, globalDefault: true");
   const auto pod = [](std::string_view name, std::string_view meta, std::string_view spec) {
     return Object("v1", "Pod", name, meta,
                   fmt::format("spec: {{schedulerName: volcano, {}}}", spec));
@@ -147,10 +144,12 @@ TEST(DecodePod, OnlyPodsThatPassedNoApiServerTakeWhatTheirClassSays) {
   const ReadResult result = ReadClean(
       Frame() + classes + Pod("admitted", "priorityClassName: high") +
       pod("plain", kGroup, "priorityClassName: high") + pod("unnamed", kGroup, "nodeName: ''") +
-      pod("own", kGroup, "priorityClassName: high, priority: 3, "
-                         "preemptionPolicy: PreemptLowerPriority") +
-      pod("task", "annotations: {scheduling.k8s.io/group-name: pg, volcano.sh/task-priority: "
-                  "\"9\"}",
+      pod("own", kGroup,
+          "priorityClassName: high, priority: 3, "
+          "preemptionPolicy: PreemptLowerPriority") +
+      pod("task",
+          "annotations: {scheduling.k8s.io/group-name: pg, volcano.sh/task-priority: "
+          "\"9\"}",
           "priorityClassName: high"));
   const auto check = [&](std::string_view name, int priority, int pod_priority,
                          PreemptionPolicy policy) {
@@ -205,8 +204,9 @@ TEST(DecodePod, GatesAreKnown) {
   const ReadResult result = ReadClean(
       Frame() + Pod("open") + Pod("gated", "schedulingGates: [{name: other}]") +
       Pod("queue", "schedulingGates: [{name: scheduling.volcano.sh/queue-allocation-gate}]") +
-      Pod("both", "schedulingGates: [{name: scheduling.volcano.sh/queue-allocation-gate}, "
-                  "{name: other}]"));
+      Pod("both",
+          "schedulingGates: [{name: scheduling.volcano.sh/queue-allocation-gate}, "
+          "{name: other}]"));
   EXPECT_FALSE(result.TaskOf("default/open").gated);
   EXPECT_TRUE(result.TaskOf("default/gated").gated);
   EXPECT_FALSE(result.TaskOf("default/gated").only_queue_gate);
@@ -232,17 +232,17 @@ TEST(DecodePod, OtherSchedulersPodsCountOnceTheyHaveANode) {
                               "{{requests: {{cpu: 1}}}}}}], {}}}, status: {{phase: Pending}}",
                               spec));
   };
-  const ReadResult result = ReadClean(Frame() + other("waits", "nodeName: ''") +
-                                      other("placed", "nodeName: n1"));
+  const ReadResult result =
+      ReadClean(Frame() + other("waits", "nodeName: ''") + other("placed", "nodeName: n1"));
   EXPECT_FALSE(result.FindTask("default/waits").valid());
   EXPECT_FALSE(result.TaskOf("default/placed").job.valid());
   EXPECT_EQ(result.cluster.used[result.FindNode("n1")].cpu(), 1000);
 }
 
 TEST(DecodePod, AMissingSchedulerNameIsTheDefaultScheduler) {
-  const std::string text = Frame() + Object("v1", "Pod", "p",
-                                            "annotations: {scheduling.k8s.io/group-name: pg}",
-                                            "spec: {}");
+  const std::string text =
+      Frame() +
+      Object("v1", "Pod", "p", "annotations: {scheduling.k8s.io/group-name: pg}", "spec: {}");
   EXPECT_EQ(ReadText(text).Messages(),
             "warning: 1 pod(s) of a PodGroup name another scheduler and are not scheduled "
             "(first: default/p)\n");
@@ -266,8 +266,8 @@ TEST(DecodePod, FieldsInAnyOrderMeanTheSame) {
 }
 
 TEST(DecodePod, EscapedTextsAreDecoded) {
-  const ReadResult result = ReadClean(
-      Frame() + "---\n" + R"({"apiVersion": "v1", "kind": "P\u006fd",
+  const ReadResult result =
+      ReadClean(Frame() + "---\n" + R"({"apiVersion": "v1", "kind": "P\u006fd",
           "metadata": {"n\u0061me": "p\u002d1",
           "uid": "u", "annotations": {"scheduling.k8s.io\/group-name": "pg"},
           "labels": {"a\tb": "c\"d"}}, "spec": {"schedulerName": "volcano",

@@ -13,17 +13,22 @@ namespace {
 constexpr std::string_view kNativeDomain = "kubernetes.io/";
 constexpr std::string_view kQuotaPrefix = "requests.";
 
-constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool IsAlphanumeric(char c) { return IsLower(c) || IsDigit(c) || (c >= 'A' && c <= 'Z'); }
+constexpr bool IsLower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool IsAlphanumeric(char c) {
+  return IsLower(c) || IsDigit(c) || (c >= 'A' && c <= 'Z');
+}
 
 // "gpu", "Foo_2.x": begins and ends with a letter or digit.
 bool IsNamePart(std::string_view name) {
   if (name.empty() || name.size() > 63) return false;
   if (!IsAlphanumeric(name.front()) || !IsAlphanumeric(name.back())) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-  });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 // Labels of small letters, digits and dashes, joined by dots. `prefix_size` more bytes count for

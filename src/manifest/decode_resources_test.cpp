@@ -28,9 +28,10 @@ TEST(ScalarResourceName, FollowsKubernetes) {
 }
 
 TEST(ResourceList, BecomesVolcanosAmounts) {
-  const auto result = ReadClean(testing::Node(
-      "n1", "cpu: 1500m, memory: 1Gi, pods: 110, ephemeral-storage: 2, nvidia.com/gpu: 4, "
-           "hugepages-2Mi: 4Mi, storage: 5, count/jobs.batch: 3"));
+  const auto result = ReadClean(
+      testing::Node("n1",
+                    "cpu: 1500m, memory: 1Gi, pods: 110, ephemeral-storage: 2, nvidia.com/gpu: 4, "
+                    "hugepages-2Mi: 4Mi, storage: 5, count/jobs.batch: 3"));
   const Resource& r = result.cluster.allocatable[result.FindNode("n1")];
   EXPECT_EQ(r.cpu(), 1500);
   EXPECT_EQ(r.memory(), 1024.0 * 1024 * 1024);

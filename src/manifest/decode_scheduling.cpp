@@ -125,8 +125,8 @@ void DecodePodDisruptionBudget(DecodeContext& context, JsonObject root) {
         if (name == "disruptionsAllowed")
           budget.disruptions_allowed = reader.Int32(field, 0, kMaxInt32).value_or(0);
         if (name == "disruptedPods")
-          reader.ForEachField(
-              field, [&](std::string_view pod, JsonValue&) { disrupted.push_back(pod); });
+          reader.ForEachField(field,
+                              [&](std::string_view pod, JsonValue&) { disrupted.push_back(pod); });
       });
     }
   });
@@ -150,8 +150,8 @@ void DecodeResourceQuota(DecodeContext& context, JsonObject root) {
     if (key == "spec" || key == "status") check(value);
   });
   if (!context.Sound()) return;
-  context.AddedOrDuplicate(context.builder.AddResourceQuotaName(
-      context.InternNamespace(), context.Intern(context.meta.name)));
+  context.AddedOrDuplicate(context.builder.AddResourceQuotaName(context.InternNamespace(),
+                                                                context.Intern(context.meta.name)));
 }
 
 }  // namespace krafla

@@ -76,19 +76,17 @@ TEST(DecodePodGroup, AnEmptyMapOfResourcesIsThere) {
 }
 
 TEST(DecodePodGroup, EveryVersionOfTheGroupIsTaken) {
-  const ReadResult result = ReadClean(
-      Queue("default") +
-      Object("scheduling.volcano.sh/v1alpha1", "PodGroup", "pg", "", "spec: {}"));
+  const ReadResult result = ReadClean(Queue("default") + Object("scheduling.volcano.sh/v1alpha1",
+                                                                "PodGroup", "pg", "", "spec: {}"));
   EXPECT_EQ(result.cluster.jobs.size(), 1u);
 }
 
 TEST(DecodePodGroup, TheDefaultClassServesThoseWithoutOne) {
-  const std::string text =
-      Queue("default") +
-      Object("scheduling.k8s.io/v1", "PriorityClass", "usual", "",
-             "value: 7, globalDefault: true") +
-      PodGroup("a") + PodGroup("b", "priorityClassName: lost") +
-      PodGroup("c", "priorityClassName: lost");
+  const std::string text = Queue("default") +
+                           Object("scheduling.k8s.io/v1", "PriorityClass", "usual", "",
+                                  "value: 7, globalDefault: true") +
+                           PodGroup("a") + PodGroup("b", "priorityClassName: lost") +
+                           PodGroup("c", "priorityClassName: lost");
   const ReadResult result = ReadText(text);
   EXPECT_EQ(result.JobOf("default/a").priority, 7);
   EXPECT_EQ(result.JobOf("default/b").priority, 7);
@@ -133,8 +131,9 @@ TEST(DecodePodGroup, IsPreemptableOnlyIfItSaysSo) {
 
 TEST(DecodePodGroup, TheLongBudgetKeysWinEachForItself) {
   const ReadResult result = WithGroup(
-      "", "annotations: {volcano.sh/jdb-min-available: \"1\", volcano.sh/jdb-max-unavailable: 25%, "
-          "volcano.sh/job-disruption-budget-min-available: \"3\"}");
+      "",
+      "annotations: {volcano.sh/jdb-min-available: \"1\", volcano.sh/jdb-max-unavailable: 25%, "
+      "volcano.sh/job-disruption-budget-min-available: \"3\"}");
   EXPECT_EQ(result.JobOf("default/pg").budget.min_available, "3");
   EXPECT_EQ(result.JobOf("default/pg").budget.max_unavailable, "25%");
   EXPECT_EQ(WithGroup("").JobOf("default/pg").budget.min_available, "");
@@ -154,9 +153,8 @@ TEST(DecodePodGroup, WaitingTimeIsAPositiveDurationUnderEitherName) {
 }
 
 TEST(DecodePodGroup, WrongFieldsAreErrors) {
-  const ReadResult result =
-      WithGroup("minMember: -1, minTaskMember: {a: many}, minResources: {cpu: x}", "",
-                "phase: Done");
+  const ReadResult result = WithGroup(
+      "minMember: -1, minTaskMember: {a: many}, minResources: {cpu: x}", "", "phase: Done");
   EXPECT_EQ(result.Messages(),
             "test.yaml:4:101: error: PodGroup default/pg: spec.minMember: expected a whole number "
             "from 0 to 2147483647, got -1\n"
@@ -171,8 +169,9 @@ TEST(DecodePodGroup, WrongFieldsAreErrors) {
 TEST(DecodeQueue, TakesItsFields) {
   const ReadResult result = ReadClean(
       Queue("root") +
-      Queue("q", "weight: 4, priority: 9, reclaimable: false, capability: {cpu: 10}, "
-                 "guarantee: {resource: {cpu: 1}}, deserved: {memory: 1Ki}, parent: root",
+      Queue("q",
+            "weight: 4, priority: 9, reclaimable: false, capability: {cpu: 10}, "
+            "guarantee: {resource: {cpu: 1}}, deserved: {memory: 1Ki}, parent: root",
             "annotations: {volcano.sh/hierarchy: root/sci, volcano.sh/hierarchy-weights: 1/2}",
             "state: Closing"));
   const krafla::Queue& queue = result.QueueOf("q");
@@ -202,9 +201,9 @@ TEST(DecodeQueue, MissingFieldsHaveDefaults) {
 }
 
 TEST(DecodeQueue, ACircleOfParentsIsAnErrorThatNamesIt) {
-  const ReadResult result = ReadText(Queue("c", "parent: a") + Queue("d", "parent: c") +
-                                     Queue("a", "parent: b") + Queue("b", "parent: c") +
-                                     Queue("e", "parent: e") + Queue("f", "parent: lost"));
+  const ReadResult result =
+      ReadText(Queue("c", "parent: a") + Queue("d", "parent: c") + Queue("a", "parent: b") +
+               Queue("b", "parent: c") + Queue("e", "parent: e") + Queue("f", "parent: lost"));
   EXPECT_EQ(result.Messages(),
             "test.yaml:6:1: error: Queue a: spec.parent: queues are each other's parents: "
             "a → b → c → a\n"

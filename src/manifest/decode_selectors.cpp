@@ -139,8 +139,8 @@ std::optional<NodeSelectorTerm> DecodeNodeSelectorTerm(ObjectReader& reader, Jso
         const char* at = ObjectReader::At(item);
         Expression expression = DecodeExpression(reader, item, kFieldOps, strings);
         if (expression.key != "metadata.name" && !expression.key.empty())
-          reader.Wrong(at, fmt::format("expected the field metadata.name, got {}",
-                                       Quoted(expression.key)));
+          reader.Wrong(
+              at, fmt::format("expected the field metadata.name, got {}", Quoted(expression.key)));
         if (expression.requirement.values.size() > 1)
           reader.Wrong(at, "a field is compared with exactly one value");
         term.name_fields.push_back(std::move(expression.requirement));

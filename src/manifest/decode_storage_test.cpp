@@ -128,8 +128,8 @@ constexpr std::string_view kKind = "attachable-volumes-csi-d.io";
 
 TEST(CsiClaims, AClaimOfADeclaredDriverIsOneOfItsResource) {
   const ReadResult result = ReadClean(
-      CsiFrame(Object("v1", "PersistentVolumeClaim", "data", "",
-                      "spec: {storageClassName: fast}")) +
+      CsiFrame(
+          Object("v1", "PersistentVolumeClaim", "data", "", "spec: {storageClassName: fast}")) +
       Object("storage.k8s.io/v1", "CSINode", "n1", "",
              "spec: {drivers: [{name: d.io, allocatable: {count: 3}}]}") +
       Object("storage.k8s.io/v1", "CSINode", "n2", "", "spec: {drivers: [{name: d.io}]}"));
@@ -140,8 +140,8 @@ TEST(CsiClaims, AClaimOfADeclaredDriverIsOneOfItsResource) {
 }
 
 TEST(CsiClaims, AnUndeclaredDriverCountsOnlyWhenAskedFor) {
-  const std::string text = CsiFrame(
-      Object("v1", "PersistentVolumeClaim", "data", "", "spec: {storageClassName: fast}"));
+  const std::string text =
+      CsiFrame(Object("v1", "PersistentVolumeClaim", "data", "", "spec: {storageClassName: fast}"));
   EXPECT_EQ(ReadClean(text).cluster.kinds.Find(kKind), -1);
   EXPECT_TRUE(ReadClean(text).TaskOf("default/p").best_effort);
   ReadClusterOptions options;
@@ -177,10 +177,12 @@ TEST(CsiClaims, APodWithAMissingClaimIsAddedAndCountsNone) {
       testing::Frame() +
           Object("storage.k8s.io/v1", "StorageClass", "fast", "", "provisioner: d.io") +
           Object("v1", "PersistentVolumeClaim", "data", "", "spec: {storageClassName: fast}") +
-          testing::Pod("p", "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, "
-                            "{name: w, persistentVolumeClaim: {claimName: lost}}]") +
-          testing::Pod("q", "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, "
-                            "{name: w, persistentVolumeClaim: {claimName: data}}]"),
+          testing::Pod("p",
+                       "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, "
+                       "{name: w, persistentVolumeClaim: {claimName: lost}}]") +
+          testing::Pod("q",
+                       "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, "
+                       "{name: w, persistentVolumeClaim: {claimName: data}}]"),
       options);
   EXPECT_EQ(result.Amount(result.RequestOf("default/p"), kKind), 0);
   EXPECT_EQ(result.Amount(result.RequestOf("default/q"), kKind), 2);
@@ -193,10 +195,10 @@ TEST(CsiClaims, AnEphemeralClaimMustBeThePods) {
     const ReadResult result = ReadClean(
         testing::Frame() +
             Object("storage.k8s.io/v1", "StorageClass", "fast", "", "provisioner: d.io") +
-            Object("v1", "PersistentVolumeClaim", "p-v",
-                   fmt::format("ownerReferences: [{{kind: Pod, uid: {}, controller: true}}]",
-                               owner),
-                   "spec: {storageClassName: fast}") +
+            Object(
+                "v1", "PersistentVolumeClaim", "p-v",
+                fmt::format("ownerReferences: [{{kind: Pod, uid: {}, controller: true}}]", owner),
+                "spec: {storageClassName: fast}") +
             testing::Pod("p", "volumes: [{name: v, ephemeral: {}}]"),
         options);
     return result.Amount(result.RequestOf("default/p"), kKind);

@@ -20,7 +20,9 @@ TEST(JsonPath, NamesFieldsItemsAndKeysWithDots) {
   EXPECT_EQ(PathOf(json, "{\"resources\""), "spec.containers[1]");
 }
 
-TEST(JsonPath, IsEmptyForTheObjectItself) { EXPECT_EQ(JsonPathAt(R"({"a":1})", 0), ""); }
+TEST(JsonPath, IsEmptyForTheObjectItself) {
+  EXPECT_EQ(JsonPathAt(R"({"a":1})", 0), "");
+}
 
 TEST(JsonPath, PassesOverBracketsAndQuotesInsideStrings) {
   const std::string_view json = R"({"a":"x\"}],","b":{"c":7}})";

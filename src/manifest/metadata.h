@@ -42,7 +42,7 @@ class TextMap {
 // Made once and filled anew for each object, so that reading allocates nothing.
 struct Metadata {
   std::string_view name;
-  bool has_name = false;           // the field is there, whatever it holds
+  bool has_name = false;  // the field is there, whatever it holds
   std::string_view ns;
   std::string_view uid;
   Timestamp created;

@@ -29,8 +29,8 @@ using JsonObject = simdjson::ondemand::object;
 
 struct ObjectProblem {
   Severity severity = Severity::kError;
-  size_t offset = 0;    // into the object's JSON
-  std::string field;    // given when another than the field at `offset` is meant (it is missing)
+  size_t offset = 0;  // into the object's JSON
+  std::string field;  // given when another than the field at `offset` is meant (it is missing)
   std::string message;
 };
 

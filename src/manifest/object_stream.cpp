@@ -96,7 +96,9 @@ bool TextReader::Read(std::string_view text) {
           "'{{' is neither JSON nor YAML; is this a template that still has to be rendered?");
     return true;
   }
-  if (text[first] != '{' && text[first] != '[') return ReadYaml(text);
+  // Documents in flow style look like JSON until their separator; no JSON has one.
+  if ((text[first] != '{' && text[first] != '[') || text.find("\n---") != std::string_view::npos)
+    return ReadYaml(text);
   ReadJson(text);
   return true;
 }

@@ -125,16 +125,15 @@ class KubernetesSum {
   }
 
   std::optional<Milli> Of(const ContainerRequests& container, bool init) const {
-    const ResourceList list = how_.with_status
-                                  ? Effective(container, init, pod_.resize_infeasible)
-                                  : container.requests.asked;
+    const ResourceList list = how_.with_status ? Effective(container, init, pod_.resize_infeasible)
+                                               : container.requests.asked;
     const Quantity* amount = FindAmount(list, name_);
     return amount != nullptr ? std::optional(ToMilli(*amount)) : how_.otherwise;
   }
 
   Milli PodLevel() const {
-    const ResourceList list = how_.with_status ? Effective(pod_.pod_level, pod_.resize_infeasible)
-                                               : pod_.pod_level.asked;
+    const ResourceList list =
+        how_.with_status ? Effective(pod_.pod_level, pod_.resize_infeasible) : pod_.pod_level.asked;
     const Quantity* amount = FindAmount(list, name_);
     return amount != nullptr ? ToMilli(*amount) : 0;
   }
@@ -167,7 +166,9 @@ MilliAmounts Scored(const PodRequests& pod, std::string_view name, Milli otherwi
   return answer;
 }
 
-double WholeUnits(Milli milli) { return static_cast<double>((milli + 999) / 1000); }
+double WholeUnits(Milli milli) {
+  return static_cast<double>((milli + 999) / 1000);
+}
 
 }  // namespace
 

@@ -225,8 +225,8 @@ Cluster ReadCluster(std::span<const std::string> inputs, std::istream& standard_
   ClusterFacts own_facts;
   ClusterReader reader(options, diagnostics, facts != nullptr ? *facts : own_facts);
   ReadObjects(
-      inputs, standard_input,
-      [&](const ObjectText& text) { reader.Read(text, Origin::kWritten); }, diagnostics);
+      inputs, standard_input, [&](const ObjectText& text) { reader.Read(text, Origin::kWritten); },
+      diagnostics);
   return reader.Finish();
 }
 

@@ -147,20 +147,19 @@ TEST(ReadCluster, OtherKindsAreCountedInOneWarning) {
 
 TEST(ReadCluster, ReferencesThatLeadNowhereAreWarnings) {
   const auto in_group = [](std::string_view name, std::string_view group, std::string_view spec) {
-    return Object("v1", "Pod", name,
-                  fmt::format("uid: u-{}, annotations: {{scheduling.k8s.io/group-name: {}}}", name,
-                              group),
-                  fmt::format("spec: {{schedulerName: volcano, {}}}, status: {{phase: Running}}",
-                              spec));
+    return Object(
+        "v1", "Pod", name,
+        fmt::format("uid: u-{}, annotations: {{scheduling.k8s.io/group-name: {}}}", name, group),
+        fmt::format("spec: {{schedulerName: volcano, {}}}, status: {{phase: Running}}", spec));
   };
-  const ReadResult result = ReadText(
-      Frame() + in_group("b", "lost", "nodeName: n1") + in_group("a", "gone", "nodeName: n1") +
-      in_group("c", "pg", "nodeName: n9") +
-      Object("v1", "Pod", "alone", "uid: u", "spec: {schedulerName: volcano}") +
-      Object("v1", "Pod", "alone-runs", "uid: v",
-             "spec: {schedulerName: volcano, nodeName: n1}, status: {phase: Running}") +
-      Object("v1", "Pod", "done", "uid: w",
-             "spec: {schedulerName: volcano, nodeName: n9}, status: {phase: Succeeded}"));
+  const ReadResult result =
+      ReadText(Frame() + in_group("b", "lost", "nodeName: n1") +
+               in_group("a", "gone", "nodeName: n1") + in_group("c", "pg", "nodeName: n9") +
+               Object("v1", "Pod", "alone", "uid: u", "spec: {schedulerName: volcano}") +
+               Object("v1", "Pod", "alone-runs", "uid: v",
+                      "spec: {schedulerName: volcano, nodeName: n1}, status: {phase: Running}") +
+               Object("v1", "Pod", "done", "uid: w",
+                      "spec: {schedulerName: volcano, nodeName: n9}, status: {phase: Succeeded}"));
   EXPECT_EQ(result.Messages(),
             "warning: 2 pod(s) name a PodGroup that does not exist and are not scheduled "
             "(first: default/a)\n"
@@ -181,13 +180,15 @@ TEST(ReadCluster, NodesSumUpTheirTasks) {
     return Pod(name, "nodeName: n1, containers: [{resources: {requests: {cpu: 1, x.com/g: 1}}}]",
                status, meta);
   };
-  const ReadResult result = ReadClean(
-      Queue("default") + PodGroup("pg") +
-      testing::Node("n1", "cpu: 2500m, memory: 1Gi, pods: 10, x.com/g: 4") +
-      pod("runs", "phase: Running") + pod("bound", "phase: Pending") +
-      pod("ends", "phase: Running", "deletionTimestamp: \"2026-03-10T08:00:00Z\"") +
-      pod("done", "phase: Succeeded") + pod("broke", "phase: Failed") + pod("lost", "phase: "
-                                                                                    "Unknown"));
+  const ReadResult result =
+      ReadClean(Queue("default") + PodGroup("pg") +
+                testing::Node("n1", "cpu: 2500m, memory: 1Gi, pods: 10, x.com/g: 4") +
+                pod("runs", "phase: Running") + pod("bound", "phase: Pending") +
+                pod("ends", "phase: Running", "deletionTimestamp: \"2026-03-10T08:00:00Z\"") +
+                pod("done", "phase: Succeeded") + pod("broke", "phase: Failed") +
+                pod("lost",
+                    "phase: "
+                    "Unknown"));
   const NodeId id = result.FindNode("n1");
   const Cluster& cluster = result.cluster;
   EXPECT_EQ(cluster.used[id].cpu(), 4000);
@@ -213,15 +214,15 @@ TEST(ReadCluster, JobsSumUpTheirTasks) {
                status, meta, fmt::format("volcano.sh/task-spec: {}", role));
   };
   constexpr std::string_view kDeleting = "deletionTimestamp: \"2026-03-10T08:00:00Z\"";
-  const ReadResult result = ReadClean(
-      Queue("default") + testing::Node("n1") +
-      PodGroup("pg", "minMember: 2, minTaskMember: {worker: 1, spare: 0}") +
-      pod("a", "worker", "n1", "phase: Running", "1") +
-      pod("b", "worker", "''", "phase: Pending", "1") +
-      pod("c", "master", "''", "phase: Pending", "0") +
-      pod("d", "master", "n1", "phase: Running", "1", kDeleting) +
-      pod("e", "''", "''", "phase: Pending", "1", kDeleting) +
-      pod("f", "worker", "n1", "phase: Succeeded", "1"));
+  const ReadResult result =
+      ReadClean(Queue("default") + testing::Node("n1") +
+                PodGroup("pg", "minMember: 2, minTaskMember: {worker: 1, spare: 0}") +
+                pod("a", "worker", "n1", "phase: Running", "1") +
+                pod("b", "worker", "''", "phase: Pending", "1") +
+                pod("c", "master", "''", "phase: Pending", "0") +
+                pod("d", "master", "n1", "phase: Running", "1", kDeleting) +
+                pod("e", "''", "''", "phase: Pending", "1", kDeleting) +
+                pod("f", "worker", "n1", "phase: Succeeded", "1"));
   const Job& job = result.JobOf("default/pg");
   EXPECT_EQ(job.Count(TaskStatus::kRunning), 1);
   EXPECT_EQ(job.Count(TaskStatus::kPending), 2);
@@ -254,9 +255,8 @@ TEST(ReadCluster, ClassesForgetLabelsNoSelectorLooksAt) {
                            pod("b", "app: x, index: \"2\"") + pod("c", "app: z, index: \"3\"");
   const ReadResult plain = ReadClean(pods);
   EXPECT_EQ(plain.cluster.classes.size(), 1u);
-  const ReadResult selected = ReadClean(
-      pods + Object("policy/v1", "PodDisruptionBudget", "b", "",
-                    "spec: {selector: {matchLabels: {app: x}}}"));
+  const ReadResult selected = ReadClean(pods + Object("policy/v1", "PodDisruptionBudget", "b", "",
+                                                      "spec: {selector: {matchLabels: {app: x}}}"));
   EXPECT_EQ(selected.cluster.classes.size(), 2u);
   EXPECT_EQ(selected.TaskOf("default/a").cls, selected.TaskOf("default/b").cls);
   EXPECT_NE(selected.TaskOf("default/a").cls, selected.TaskOf("default/c").cls);
@@ -289,7 +289,9 @@ std::string Description(const ReadResult& result) {
 
 TEST(ReadCluster, TheOrderOfObjectsDoesNotMatter) {
   std::vector<std::string> objects = {
-      Queue("b-queue"), Queue("a-queue"), testing::Node("n2", "cpu: 8, z.com/x: 5"),
+      Queue("b-queue"),
+      Queue("a-queue"),
+      testing::Node("n2", "cpu: 8, z.com/x: 5"),
       testing::Node("n1", "cpu: 8, a.com/x: 5, m.com/x: 1"),
       PodGroup("pg", "queue: a-queue, minTaskMember: {zed: 1, abc: 1}"),
       PodGroup("pg", "queue: b-queue", "namespace: team"),
@@ -297,13 +299,12 @@ TEST(ReadCluster, TheOrderOfObjectsDoesNotMatter) {
   for (int i = 0; i < 8; ++i) {
     const char* ns = i % 3 == 0 ? "default" : i % 3 == 1 ? "team" : "team-a";
     const std::string requests = i % 2 == 0 ? "z.com/x: 1" : "a.com/x: 1, cpu: 1";
-    objects.push_back(
-        Pod(fmt::format("p-{}", i),
-            fmt::format("{}, containers: [{{resources: {{requests: {{{}}}}}}}]",
-                        i % 4 == 0 ? "nodeName: n1" : "nodeName: ''", requests),
-            i % 4 == 0 ? "phase: Running" : "phase: Pending",
-            fmt::format("namespace: {}, labels: {{k{}: v}}", ns, i),
-            fmt::format("volcano.sh/task-spec: r{}", i % 2)));
+    objects.push_back(Pod(fmt::format("p-{}", i),
+                          fmt::format("{}, containers: [{{resources: {{requests: {{{}}}}}}}]",
+                                      i % 4 == 0 ? "nodeName: n1" : "nodeName: ''", requests),
+                          i % 4 == 0 ? "phase: Running" : "phase: Pending",
+                          fmt::format("namespace: {}, labels: {{k{}: v}}", ns, i),
+                          fmt::format("volcano.sh/task-spec: r{}", i % 2)));
   }
   const auto join = [&] {
     std::string text;

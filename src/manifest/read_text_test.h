@@ -33,9 +33,7 @@ struct ReadResult {
     return cluster.tasks[id];
   }
   const PodSpec& SpecOf(std::string_view key) const { return cluster.specs[TaskOf(key).spec]; }
-  const Resource& RequestOf(std::string_view key) const {
-    return cluster.Request(FindTask(key));
-  }
+  const Resource& RequestOf(std::string_view key) const { return cluster.Request(FindTask(key)); }
   const Job& JobOf(std::string_view key) const {
     for (const JobId id : cluster.jobs_by_name)
       if (cluster.JobKey(id) == key) return cluster.jobs[id];
@@ -85,8 +83,8 @@ inline std::string Pod(std::string_view name, std::string_view spec = "",
       "v1", "Pod", name,
       fmt::format("uid: uid-{}, annotations: {{scheduling.k8s.io/group-name: pg{}{}}}{}{}", name,
                   annotations.empty() ? "" : ", ", annotations, meta.empty() ? "" : ", ", meta),
-      fmt::format("spec: {{schedulerName: volcano{}{}}}, status: {{{}}}",
-                  spec.empty() ? "" : ", ", spec, status));
+      fmt::format("spec: {{schedulerName: volcano{}{}}}, status: {{{}}}", spec.empty() ? "" : ", ",
+                  spec, status));
 }
 
 inline std::string Node(std::string_view name, std::string_view amounts = "cpu: 8, memory: 16Gi",

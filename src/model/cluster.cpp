@@ -33,9 +33,13 @@ std::string Key(std::string_view ns, std::string_view name) {
 
 }  // namespace
 
-std::string Cluster::TaskKey(TaskId id) const { return Key(Text(tasks[id].ns), Text(tasks[id].name)); }
+std::string Cluster::TaskKey(TaskId id) const {
+  return Key(Text(tasks[id].ns), Text(tasks[id].name));
+}
 
-std::string Cluster::JobKey(JobId id) const { return Key(Text(jobs[id].ns), Text(jobs[id].name)); }
+std::string Cluster::JobKey(JobId id) const {
+  return Key(Text(jobs[id].ns), Text(jobs[id].name));
+}
 
 QueueId Cluster::FindQueue(std::string_view name) const {
   auto it = std::lower_bound(queues_by_name.begin(), queues_by_name.end(), name,

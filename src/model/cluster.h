@@ -1,8 +1,10 @@
-// The cluster in tables: what exists, and how much of everything is used by whom. Built by ClusterBuilder,
-// changed only by a session's statements (through the undo log) and, between sessions, by new facts.
+// The cluster in tables: what exists, and how much of everything is used by whom. Built by
+// ClusterBuilder, changed only by a session's statements (through the undo log) and, between
+// sessions, by new facts.
 //
 // Ids say nothing about order. Wherever an order decides something, one of the lists here gives it:
-// jobs by namespace/name, a job's tasks by UID, a node's tasks by namespace/name, nodes and queues by name.
+// jobs by namespace/name, a job's tasks by UID, a node's tasks by namespace/name, nodes and queues
+// by name.
 #pragma once
 
 #include <array>
@@ -25,9 +27,9 @@ namespace krafla {
 // Tasks that no predicate and no scorer can tell apart.
 struct TaskClass {
   PodSpecId spec;
-  LabelSetId labels;   // only the labels some selector of the cluster looks at
+  LabelSetId labels;  // only the labels some selector of the cluster looks at
   StrId ns;
-  Resource request;    // the spec's, plus its CSI volumes
+  Resource request;  // the spec's, plus its CSI volumes
   bool best_effort = false;
 };
 
@@ -65,9 +67,9 @@ struct Job {
   QueueId queue;
   int32_t priority = 0;
   int32_t min_available = 0;
-  int32_t min_role_total = 0;   // sum of minTaskMember
+  int32_t min_role_total = 0;  // sum of minTaskMember
   JobPhase phase = JobPhase::kPending;
-  bool preemptable = false;     // the PodGroup says volcano.sh/preemptable: true
+  bool preemptable = false;             // the PodGroup says volcano.sh/preemptable: true
   bool annotation_preemptable = false;  // … by annotation
   bool has_network_topology = false;
   bool has_sub_group_policy = false;
@@ -78,7 +80,7 @@ struct Job {
   std::optional<Resource> min_resources;
   std::vector<JobCondition> conditions;
 
-  std::vector<TaskId> tasks;    // by UID
+  std::vector<TaskId> tasks;  // by UID
   std::vector<JobRole> roles;
   std::array<int32_t, kTaskStatusCount> count{};
   int32_t pending_best_effort = 0;
@@ -136,7 +138,7 @@ struct NodeImage {
 
 struct Node {
   StrId name;
-  StrId zone = kEmptyStr;         // volcano.sh/revocable-zone
+  StrId zone = kEmptyStr;  // volcano.sh/revocable-zone
   LabelSet labels;
   std::vector<Taint> taints;
   bool unschedulable = false;
@@ -145,7 +147,7 @@ struct Node {
   // Kubernetes' view of allocatable, for scores (cpu, memory; other kinds as in `allocatable`).
   double scored_cpu = 0;
   double scored_memory = 0;
-  std::vector<TaskId> tasks;      // by namespace/name
+  std::vector<TaskId> tasks;  // by namespace/name
 };
 
 struct PodDisruptionBudget {

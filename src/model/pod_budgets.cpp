@@ -19,7 +19,9 @@ bool IsDisruptedAlready(const PodDisruptionBudget& budget, StrId pod_name) {
          budget.disrupted_pods.end();
 }
 
-uint64_t Key(uint32_t high, uint32_t low) { return (uint64_t{high} << 32) | low; }
+uint64_t Key(uint32_t high, uint32_t low) {
+  return (uint64_t{high} << 32) | low;
+}
 
 }  // namespace
 
@@ -36,8 +38,8 @@ PodBudgets::PodBudgets(const Cluster& cluster, Rules rules) : cluster_(cluster),
 }
 
 uint32_t PodBudgets::MatchOf(const Task& task) {
-  const auto [it, is_new] = match_of_labels_.try_emplace(
-      Key(task.ns.value, task.labels.value), static_cast<uint32_t>(matches_.size()));
+  const auto [it, is_new] = match_of_labels_.try_emplace(Key(task.ns.value, task.labels.value),
+                                                         static_cast<uint32_t>(matches_.size()));
   if (!is_new) return it->second;
   std::vector<uint32_t>& match = matches_.emplace_back();
   const LabelSet& labels = cluster_.label_sets[task.labels];

@@ -43,7 +43,9 @@ constexpr std::array<Nano, 28> kPowersOfTen = [] {
   return powers;
 }();
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string_view LeadingDigits(std::string_view text) {
   size_t count = 0;
@@ -54,16 +56,26 @@ std::string_view LeadingDigits(std::string_view text) {
 // How many thousands a prefix stands for, -3 (n) to 6 (E); empty for other letters.
 constexpr std::optional<int> FindThousands(char prefix) {
   switch (prefix) {
-    case 'n': return -3;
-    case 'u': return -2;
-    case 'm': return -1;
-    case 'k': return 1;
-    case 'M': return 2;
-    case 'G': return 3;
-    case 'T': return 4;
-    case 'P': return 5;
-    case 'E': return 6;
-    default: return std::nullopt;
+    case 'n':
+      return -3;
+    case 'u':
+      return -2;
+    case 'm':
+      return -1;
+    case 'k':
+      return 1;
+    case 'M':
+      return 2;
+    case 'G':
+      return 3;
+    case 'T':
+      return 4;
+    case 'P':
+      return 5;
+    case 'E':
+      return 6;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -197,9 +209,13 @@ int64_t RoundedQuotient(Nano nano, int64_t step) {
 
 }  // namespace
 
-int64_t Quantity::Value() const { return RoundedQuotient(nano_, 1'000'000'000); }
+int64_t Quantity::Value() const {
+  return RoundedQuotient(nano_, 1'000'000'000);
+}
 
-int64_t Quantity::MilliValue() const { return RoundedQuotient(nano_, 1'000'000); }
+int64_t Quantity::MilliValue() const {
+  return RoundedQuotient(nano_, 1'000'000);
+}
 
 Result<Quantity> ParseQuantity(std::string_view text) {
   int64_t number = 0;

@@ -127,10 +127,11 @@ TEST(Quantity, BinarySuffixesAreCapped) {
 }
 
 TEST(Quantity, RefusesWhatKubernetesRefuses) {
-  for (const char* text :
-       {"", "1K", "1ki", "1 Gi", "abc", "1_000", "1m5", "1mi", "1ui", "1ni", "1i", "1KiB", "1GB",
-        "1e", "1e-", "1e+-3", "1e3m", "1e1.5", "1.2.3", "--1", "+-1", "1-", "0x10", "1Ee5", " 1",
-        "1 ", "NaN", "inf", "1,5", "1e99999999999999999999"}) {
+  for (const char* text : {"",      "1K",  "1ki", "1 Gi",  "abc",  "1_000",
+                           "1m5",   "1mi", "1ui", "1ni",   "1i",   "1KiB",
+                           "1GB",   "1e",  "1e-", "1e+-3", "1e3m", "1e1.5",
+                           "1.2.3", "--1", "+-1", "1-",    "0x10", "1Ee5",
+                           " 1",    "1 ",  "NaN", "inf",   "1,5",  "1e99999999999999999999"}) {
     EXPECT_FALSE(ParseQuantity(text).has_value()) << '"' << text << '"';
   }
 }
@@ -147,8 +148,8 @@ TEST(Quantity, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(ParseQuantity("64GB").error().message,
             "\"64GB\" is not a quantity, the suffix \"GB\" is not valid; "
             "write 500m, 2, 64Gi or 1e3");
-  for (const char* text : {"1e400", "-1e400", "1e30", "0.001e9999999",
-                           "999999999999999999999999999999999999999999"}) {
+  for (const char* text :
+       {"1e400", "-1e400", "1e30", "0.001e9999999", "999999999999999999999999999999999999999999"}) {
     const Result<Quantity> parsed = ParseQuantity(text);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_EQ(parsed.error().message, fmt::format("\"{}\" is too large for a quantity", text));
@@ -177,7 +178,7 @@ TEST(Quantity, NotationDoesNotMatterForComparisons) {
 // Leading zeros, a sign or a point keep a text off the short way; both ways must agree.
 TEST(Quantity, ShortAndLongWayAgree) {
   std::mt19937_64 random(3);
-  const char* suffixes[] = {"",  "n", "u", "m",  "k",  "M",  "G",  "T",
+  const char* suffixes[] = {"",  "n", "u",  "m",  "k",  "M",  "G",  "T",
                             "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t number = random() % 1'000'000'000'000'000'000 >> random() % 60;

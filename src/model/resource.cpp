@@ -74,7 +74,8 @@ Resource& Resource::Sub(const Resource& other) {
 Resource& Resource::Scale(double ratio) {
   inline_[0] *= ratio;
   inline_[1] *= ratio;
-  for (uint64_t rest = scalar_mask(); rest != 0; rest &= rest - 1) At(__builtin_ctzll(rest)) *= ratio;
+  for (uint64_t rest = scalar_mask(); rest != 0; rest &= rest - 1)
+    At(__builtin_ctzll(rest)) *= ratio;
   return *this;
 }
 
@@ -184,7 +185,8 @@ std::string ToString(const Resource& resource, const ResourceKinds& kinds) {
     if (value == 0x1p63) return std::string("maxInt");
     return fmt::format("{:.2f}", value);
   };
-  std::string text = fmt::format("cpu {}, memory {}", amount(resource.cpu()), amount(resource.memory()));
+  std::string text =
+      fmt::format("cpu {}, memory {}", amount(resource.cpu()), amount(resource.memory()));
   std::vector<int> scalars;
   for (uint64_t rest = resource.scalar_mask(); rest != 0; rest &= rest - 1)
     scalars.push_back(__builtin_ctzll(rest));

@@ -1,9 +1,10 @@
-// Amounts of resources: one double per kind (milli-CPU, bytes, milli-anything-else, whole pods) and which
-// kinds were named at all. Volcano distinguishes "0 of it" from "not named", and so must we: a request that
-// names a kind is compared in that kind even when it asks for 0; an unnamed one is not.
+// Amounts of resources: one double per kind (milli-CPU, bytes, milli-anything-else, whole pods) and
+// which kinds were named at all. Volcano distinguishes "0 of it" from "not named", and so must we:
+// a request that names a kind is compared in that kind even when it asks for 0; an unnamed one is
+// not.
 //
-// Doubles, not integers, because queue shares are fractions of amounts and are compared with them; whole
-// amounts stay exact up to 2^53. kTolerance is the one home of the comparison's slack.
+// Doubles, not integers, because queue shares are fractions of amounts and are compared with them;
+// whole amounts stay exact up to 2^53. kTolerance is the one home of the comparison's slack.
 #pragma once
 
 #include <array>
@@ -80,8 +81,8 @@ class Resource {
   Resource& CapBy(const Resource& limit, Missing missing);
 
   bool LessEqual(const Resource& other, Missing missing) const;
-  // Only the kinds `wanted` asks for (> 0) are compared, without tolerance; pods are never looked at.
-  // Returns the first kind that is too large, or -1.
+  // Only the kinds `wanted` asks for (> 0) are compared, without tolerance; pods are never looked
+  // at. Returns the first kind that is too large, or -1.
   int FirstExceeding(const Resource& limit, const Resource& wanted) const;
   // The first kind, cpu and memory first, in which *this is more than `other`; -1 when it fits.
   int FirstNotLessEqual(const Resource& other) const;
@@ -107,7 +108,8 @@ class Resource {
   bool scalars_made_ = false;
 };
 
-// "cpu 2000.00, memory 4294967296.00, pods 1.00": Volcano's way of writing an amount, kept in its log lines.
+// "cpu 2000.00, memory 4294967296.00, pods 1.00": Volcano's way of writing an amount, kept in its
+// log lines.
 std::string ToString(const Resource& resource, const ResourceKinds& kinds);
 
 template <class F>

@@ -51,9 +51,9 @@ TEST_F(ResourceTest, ScaleTouchesEveryKind) {
 TEST_F(ResourceTest, SetMaxTakesTheLargerAndNamesWhatTheOtherNames) {
   EXPECT_EQ(Text(Read("").SetMax(Read("cpu 4000, memory 2000, a 1, b 2"))),
             "cpu 4000.00, memory 2000.00, a 1.00, b 2.00");
-  EXPECT_EQ(Text(Read("cpu 4000, memory 4000, a 1, b 2")
-                     .SetMax(Read("cpu 4000, memory 2000, a 4, b 5"))),
-            "cpu 4000.00, memory 4000.00, a 4.00, b 5.00");
+  EXPECT_EQ(
+      Text(Read("cpu 4000, memory 4000, a 1, b 2").SetMax(Read("cpu 4000, memory 2000, a 4, b 5"))),
+      "cpu 4000.00, memory 4000.00, a 4.00, b 5.00");
   EXPECT_EQ(Text(Read("a 1").SetMax(Read("b -1"))), "cpu 0.00, memory 0.00, a 1.00, b -1.00");
 }
 

@@ -37,10 +37,9 @@ bool MatchesSet(const SelectorRequirement& r, StrId value) {
 
 bool Matches(const LabelSelector& selector, const LabelSet& labels) {
   if (!selector.given) return false;
-  return std::all_of(selector.requirements.begin(), selector.requirements.end(),
-                     [&](const SelectorRequirement& r) {
-                       return MatchesSet(r, FindLabel(labels, r.key));
-                     });
+  return std::all_of(
+      selector.requirements.begin(), selector.requirements.end(),
+      [&](const SelectorRequirement& r) { return MatchesSet(r, FindLabel(labels, r.key)); });
 }
 
 bool Matches(const SelectorRequirement& requirement, const LabelSet& labels,

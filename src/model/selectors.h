@@ -1,4 +1,5 @@
-// Label sets, and the selectors Kubernetes writes over them. Strings are ids of the cluster's StringPool.
+// Label sets, and the selectors Kubernetes writes over them. Strings are ids of the cluster's
+// StringPool.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct SelectorRequirement {
   bool operator==(const SelectorRequirement&) const = default;
 };
 
-// metav1.LabelSelector: all requirements must hold. A selector that was not given at all selects nothing; one
-// that was given and is empty selects everything.
+// metav1.LabelSelector: all requirements must hold. A selector that was not given at all selects
+// nothing; one that was given and is empty selects everything.
 struct LabelSelector {
   bool given = false;
   std::vector<SelectorRequirement> requirements;  // matchLabels are kIn with one value
@@ -42,8 +43,10 @@ struct NodeSelectorTerm {
   bool operator==(const NodeSelectorTerm&) const = default;
 };
 
-// One requirement against a label set; kGreater and kLess compare the label's text as a whole number.
-bool Matches(const SelectorRequirement& requirement, const LabelSet& labels, const StringPool& pool);
+// One requirement against a label set; kGreater and kLess compare the label's text as a whole
+// number.
+bool Matches(const SelectorRequirement& requirement, const LabelSet& labels,
+             const StringPool& pool);
 // Kubernetes' rule for a node: every expression and every field; nothing at all matches nothing.
 bool Matches(const NodeSelectorTerm& term, const LabelSet& labels, StrId node_name,
              const StringPool& pool);

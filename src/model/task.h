@@ -46,32 +46,33 @@ constexpr bool IsTerminated(TaskStatus s) {
 
 // Which revocable zones a pod may use, as its annotation says.
 struct ZoneAccess {
-  bool annotated = false;        // the zone annotation is there
-  bool all = false;              // "*"
-  std::vector<StrId> names;      // named zones, when not "*"
+  bool annotated = false;    // the zone annotation is there
+  bool all = false;          // "*"
+  std::vector<StrId> names;  // named zones, when not "*"
 };
 
 struct Task {
   StrId ns;
   StrId name;
   StrId uid;
-  StrId role = kEmptyStr;        // volcano.sh/task-spec
-  StrId node_name = kEmptyStr;   // spec.nodeName, also when that node is unknown
+  StrId role = kEmptyStr;       // volcano.sh/task-spec
+  StrId node_name = kEmptyStr;  // spec.nodeName, also when that node is unknown
   StrId nominated_node = kEmptyStr;
   StrId priority_class = kEmptyStr;
-  JobId job;                     // invalid: belongs to no PodGroup that can be scheduled
-  NodeId node;                   // where it is, or is to be in this session
+  JobId job;    // invalid: belongs to no PodGroup that can be scheduled
+  NodeId node;  // where it is, or is to be in this session
   ClassId cls;
   PodSpecId spec;
   LabelSetId labels;
-  int32_t priority = 1;          // of the task within its job (annotation, else spec.priority, else 1)
-  int32_t pod_priority = 0;      // spec.priority, else 0
-  int32_t name_index = -1;       // the number at the end of the name, -1 when there is none
-  uint16_t role_index = 0;       // into Job::roles
+  int32_t priority = 1;      // of the task within its job (annotation, else spec.priority, else 1)
+  int32_t pod_priority = 0;  // spec.priority, else 0
+  int32_t name_index = -1;   // the number at the end of the name, -1 when there is none
+  uint16_t role_index = 0;   // into Job::roles
   TaskStatus status = TaskStatus::kPending;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kLowerPriority;
-  bool preemptable = true;       // may be a victim of preempt and reclaim
-  bool says_preemptable = false; // said so itself; a pod that says nothing is preemptable but not drained
+  bool preemptable = true;  // may be a victim of preempt and reclaim
+  bool says_preemptable =
+      false;  // said so itself; a pod that says nothing is preemptable but not drained
   bool annotation_preemptable = false;  // said so by annotation; in Volcano that implies every zone
   bool best_effort = false;
   bool gated = false;            // has scheduling gates
@@ -81,9 +82,9 @@ struct Task {
   bool eviction_occurred = false;  // it was pipelined behind an eviction
   ZoneAccess zones;
   Timestamp created;
-  Timestamp started;             // status.startTime, absent when not started
-  Timestamp scheduled_at;        // when PodScheduled became True, absent when it is not
-  int64_t cooldown_ns = -1;      // -1: no valid cooldown
+  Timestamp started;         // status.startTime, absent when not started
+  Timestamp scheduled_at;    // when PodScheduled became True, absent when it is not
+  int64_t cooldown_ns = -1;  // -1: no valid cooldown
 };
 
 }  // namespace krafla

@@ -8,7 +8,8 @@ namespace krafla::keys {
 inline constexpr std::string_view kGroupName = "scheduling.k8s.io/group-name";
 inline constexpr std::string_view kGroupNameVolcano = "scheduling.volcano.sh/group-name";
 inline constexpr std::string_view kQueueName = "scheduling.volcano.sh/queue-name";
-inline constexpr std::string_view kQueueAllocationGate = "scheduling.volcano.sh/queue-allocation-gate";
+inline constexpr std::string_view kQueueAllocationGate =
+    "scheduling.volcano.sh/queue-allocation-gate";
 inline constexpr std::string_view kTaskSpec = "volcano.sh/task-spec";
 inline constexpr std::string_view kTaskPriority = "volcano.sh/task-priority";
 inline constexpr std::string_view kPreemptable = "volcano.sh/preemptable";

@@ -61,7 +61,7 @@ struct DrainPlan {
   std::vector<TaskId> go;  // in the order of the members
   bool whole = false;      // the gang goes whole
   DrainHold hold = DrainHold::kNothing;
-  TaskId held_by;          // kMember
+  TaskId held_by;  // kMember
 };
 
 // `keep_gangs` false: Volcano's way (D25), the first that the budget allows.

@@ -27,7 +27,9 @@ constexpr int64_t kSecondsPerDay = 86'400;
 constexpr int64_t DayOf(int64_t local) {
   return local / kSecondsPerDay - (local % kSecondsPerDay < 0 ? 1 : 0);
 }
-constexpr int64_t SecondOfDay(int64_t local) { return local - DayOf(local) * kSecondsPerDay; }
+constexpr int64_t SecondOfDay(int64_t local) {
+  return local - DayOf(local) * kSecondsPerDay;
+}
 
 int LocalOffsetSeconds(int64_t unix_seconds) {
   const std::time_t instant = unix_seconds;
@@ -112,7 +114,9 @@ Timestamp NextOpening(const ZoneWindow& window, Timestamp now, const TimeZone& z
   }
 }
 
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // "8:05" or "08:05" in minutes of the day; an error says what is wrong, without the text.
 Result<int> ParseMinuteOfDay(std::string_view text) {
@@ -195,8 +199,8 @@ Result<ZoneWindow> ParseZoneWindow(std::string_view text) {
       ParseMinuteOfDay(dash < trimmed.size() ? trimmed.substr(dash + 1) : std::string_view());
   for (const Result<int>* minute : {&start, &end}) {
     if (!*minute) {
-      return Fail(fmt::format("{}: {}", trimmed.empty() ? "\"\"" : trimmed,
-                              minute->error().message));
+      return Fail(
+          fmt::format("{}: {}", trimmed.empty() ? "\"\"" : trimmed, minute->error().message));
     }
   }
   return ZoneWindow{*start, *end};
@@ -218,8 +222,7 @@ std::optional<Timestamp> NextChange(const ZoneWindow& window, Timestamp now, con
     const TimeZone::Offset offset = zone.OffsetAt(at);
     const int64_t local = at + offset.seconds;
     if (ContainsSecond(window, local) != open) return Timestamp::FromUnixSeconds(at);
-    const int64_t boundary =
-        (open ? window.end_minute : window.start_minute) * kSecondsPerMinute;
+    const int64_t boundary = (open ? window.end_minute : window.start_minute) * kSecondsPerMinute;
     const int64_t wait = SecondOfDay(boundary - SecondOfDay(local));
     if (at + wait < offset.until) return Timestamp::FromUnixSeconds(at + wait);
     at = offset.until;
@@ -230,8 +233,7 @@ std::optional<Timestamp> NextChange(const ZoneWindow& window, Timestamp now, con
 bool IsOpenVolcano(const ZoneWindow& window, Timestamp now, const TimeZone& zone) {
   const int64_t now_seconds = now.UnixSeconds();
   const int64_t today = DayOf(LocalSeconds(now_seconds, zone)) * kSecondsPerDay;
-  const int64_t end_day =
-      window.start_minute < window.end_minute ? today : today + kSecondsPerDay;
+  const int64_t end_day = window.start_minute < window.end_minute ? today : today + kSecondsPerDay;
   const int64_t start = InstantOf(today + window.start_minute * kSecondsPerMinute, zone);
   const int64_t end = InstantOf(end_day + window.end_minute * kSecondsPerMinute, zone);
   return start <= now_seconds && now_seconds <= end;

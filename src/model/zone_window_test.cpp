@@ -76,15 +76,31 @@ TEST(ZoneWindow, BadWindowsAreExplained) {
     ASSERT_FALSE(parsed.has_value()) << row.text;
     EXPECT_EQ(parsed.error().message, row.message);
   }
-  for (const char* text :
-       {"", " ", "-", "0:00", "00:00_01:00", "1:0-0:0", "8:00 - 20:00", "008:00-20:00",
-        "8:000-20:00", "8:00-20:00-21:00", ":00-1:00", "8-20", "8:-20:00", "a8:00-20:00",
-        "8:0a-20:00", "+8:00-20:00", "8:00-", "-8:00", "8.00-20.00", "8:00:00-9:00:00"}) {
+  for (const char* text : {"",
+                           " ",
+                           "-",
+                           "0:00",
+                           "00:00_01:00",
+                           "1:0-0:0",
+                           "8:00 - 20:00",
+                           "008:00-20:00",
+                           "8:000-20:00",
+                           "8:00-20:00-21:00",
+                           ":00-1:00",
+                           "8-20",
+                           "8:-20:00",
+                           "a8:00-20:00",
+                           "8:0a-20:00",
+                           "+8:00-20:00",
+                           "8:00-",
+                           "-8:00",
+                           "8.00-20.00",
+                           "8:00:00-9:00:00"}) {
     const Result<ZoneWindow> parsed = ParseZoneWindow(text);
     ASSERT_FALSE(parsed.has_value()) << '"' << text << '"';
-    EXPECT_NE(parsed.error().message.find(
-                  ": write the window as HH:MM-HH:MM, for example 08:00-21:00"),
-              std::string::npos)
+    EXPECT_NE(
+        parsed.error().message.find(": write the window as HH:MM-HH:MM, for example 08:00-21:00"),
+        std::string::npos)
         << parsed.error().message;
   }
 }
@@ -168,8 +184,8 @@ TEST(ZoneWindow, WindowPastMidnightIsOpenAfterMidnight) {
 
 TEST(ZoneWindow, EqualEndsAreTheWholeDay) {
   for (const char* text : {"0:00-0:00", "23:59-23:59", "8:00-8:00"}) {
-    for (const char* now : {"2026-03-15T00:00:00Z", "2026-03-15T08:00:00Z",
-                            "2026-03-15T23:58:59Z", "2026-03-15T23:59:59Z"}) {
+    for (const char* now : {"2026-03-15T00:00:00Z", "2026-03-15T08:00:00Z", "2026-03-15T23:58:59Z",
+                            "2026-03-15T23:59:59Z"}) {
       EXPECT_TRUE(IsOpen(Window(text), At(now), {})) << text << " at " << now;
       EXPECT_EQ(NextChangeText(text, now, {}), "never");
     }

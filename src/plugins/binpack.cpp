@@ -134,6 +134,8 @@ double BinpackPlugin::Score(ClassId cls, NodeId node) const {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_binpack_plugin() { return std::make_unique<BinpackPlugin>(); }
+std::unique_ptr<Plugin> Make_binpack_plugin() {
+  return std::make_unique<BinpackPlugin>();
+}
 
 }  // namespace krafla

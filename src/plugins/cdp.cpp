@@ -62,6 +62,8 @@ class CooldownPlugin final : public Plugin {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_cdp_plugin() { return std::make_unique<CooldownPlugin>(); }
+std::unique_ptr<Plugin> Make_cdp_plugin() {
+  return std::make_unique<CooldownPlugin>();
+}
 
 }  // namespace krafla

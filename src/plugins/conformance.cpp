@@ -70,6 +70,8 @@ class ConformancePlugin final : public Plugin, public DrainGuard {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_conformance_plugin() { return std::make_unique<ConformancePlugin>(); }
+std::unique_ptr<Plugin> Make_conformance_plugin() {
+  return std::make_unique<ConformancePlugin>();
+}
 
 }  // namespace krafla

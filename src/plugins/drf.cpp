@@ -246,6 +246,8 @@ void DrfPlugin::LogVictims(std::string_view who, std::span<const TaskId> victims
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_drf_plugin() { return std::make_unique<DrfPlugin>(); }
+std::unique_ptr<Plugin> Make_drf_plugin() {
+  return std::make_unique<DrfPlugin>();
+}
 
 }  // namespace krafla

@@ -83,14 +83,14 @@ class GangPlugin final : public Plugin {
                                   .message = "",
                                   .from_this_session = true});
       } else if (!OnlyEnding(job)) {
-        session.SetCondition(id, {.type = kUnschedulable,
-                                  .status = kTrue,
-                                  .reason = kNotEnoughResources,
-                                  .message = fmt::format("{}/{} tasks in gang unschedulable: {}",
-                                                         job.min_available - job.Ready(),
-                                                         job.tasks.size(),
-                                                         session.WaitingReason(id)),
-                                  .from_this_session = true});
+        session.SetCondition(
+            id, {.type = kUnschedulable,
+                 .status = kTrue,
+                 .reason = kNotEnoughResources,
+                 .message = fmt::format("{}/{} tasks in gang unschedulable: {}",
+                                        job.min_available - job.Ready(), job.tasks.size(),
+                                        session.WaitingReason(id)),
+                 .from_this_session = true});
       }
     }
   }
@@ -103,8 +103,8 @@ class GangPlugin final : public Plugin {
     if (job.Valid() < job.min_available)
       return InvalidJob{
           kNotEnoughPods,
-          fmt::format("Not enough valid tasks for gang-scheduling, valid: {}, min: {}",
-                      job.Valid(), job.min_available)};
+          fmt::format("Not enough valid tasks for gang-scheduling, valid: {}, min: {}", job.Valid(),
+                      job.min_available)};
     return std::nullopt;
   }
 
@@ -143,6 +143,8 @@ class GangPlugin final : public Plugin {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_gang_plugin() { return std::make_unique<GangPlugin>(); }
+std::unique_ptr<Plugin> Make_gang_plugin() {
+  return std::make_unique<GangPlugin>();
+}
 
 }  // namespace krafla

@@ -63,8 +63,7 @@ void OvercommitPlugin::Open(Session& session, const PluginOption& option, Plugin
     if (job.phase == JobPhase::kInqueue) {
       inqueue_.Add(WithoutGatedPods(*cluster_, job, *job.min_resources));
     } else if (RunsAtMinimum(job)) {
-      inqueue_.Add(
-          WithoutGatedPods(*cluster_, job, UnallocatedMinResources(job, cluster_->kinds)));
+      inqueue_.Add(WithoutGatedPods(*cluster_, job, UnallocatedMinResources(job, cluster_->kinds)));
     }
   }
 
@@ -97,6 +96,8 @@ void OvercommitPlugin::NoteEnqueued(JobId id) {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_overcommit_plugin() { return std::make_unique<OvercommitPlugin>(); }
+std::unique_ptr<Plugin> Make_overcommit_plugin() {
+  return std::make_unique<OvercommitPlugin>();
+}
 
 }  // namespace krafla

@@ -26,7 +26,7 @@ class PdbPlugin final : public Plugin, public DrainGuard {
                                        .unlabelled_may_go = compat.pdb_unlabelled});
 
     hooks.is_guard = true;
-  hooks.guard_counts = true;
+    hooks.guard_counts = true;
     hooks.preemptable = [this](TaskId, std::span<const TaskId> candidates,
                                std::vector<TaskId>& victims) {
       return KeepAllowed(candidates, victims);
@@ -102,6 +102,8 @@ class PdbPlugin final : public Plugin, public DrainGuard {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_pdb_plugin() { return std::make_unique<PdbPlugin>(); }
+std::unique_ptr<Plugin> Make_pdb_plugin() {
+  return std::make_unique<PdbPlugin>();
+}
 
 }  // namespace krafla

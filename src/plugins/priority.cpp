@@ -15,7 +15,9 @@ namespace krafla {
 namespace {
 
 // < 0 when the left one is more important.
-int HigherFirst(int32_t left, int32_t right) { return left > right ? -1 : (left < right ? 1 : 0); }
+int HigherFirst(int32_t left, int32_t right) {
+  return left > right ? -1 : (left < right ? 1 : 0);
+}
 
 class PriorityPlugin final : public Plugin {
  public:
@@ -37,11 +39,9 @@ class PriorityPlugin final : public Plugin {
                                std::vector<TaskId>& victims) {
       return LessImportant(preemptor, candidates, victims);
     };
-    hooks.unified_evictable = [this](const EvictionContext& context,
-                                     std::span<const TaskId> candidates,
-                                     std::vector<TaskId>& victims) {
-      return OfLesserJobs(context, candidates, victims);
-    };
+    hooks.unified_evictable =
+        [this](const EvictionContext& context, std::span<const TaskId> candidates,
+               std::vector<TaskId>& victims) { return OfLesserJobs(context, candidates, victims); };
     hooks.job_starving = [this](JobId id) {
       const Job& job = cluster_->jobs[id];
       return job.Ready() + job.Waiting() < static_cast<int32_t>(job.tasks.size());
@@ -100,6 +100,8 @@ class PriorityPlugin final : public Plugin {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_priority_plugin() { return std::make_unique<PriorityPlugin>(); }
+std::unique_ptr<Plugin> Make_priority_plugin() {
+  return std::make_unique<PriorityPlugin>();
+}
 
 }  // namespace krafla

@@ -258,9 +258,9 @@ Vote ProportionPlugin::JudgeNewcomer(JobId id) {
                          cluster_->QueueName(job.queue), cluster_->JobKey(id),
                          ToString(queue.state));
     }
-    session_->NoteEnqueueRefusal(id, fmt::format("queue {} is {}, not open",
-                                                 cluster_->QueueName(job.queue),
-                                                 ToString(queue.state)));
+    session_->NoteEnqueueRefusal(
+        id, fmt::format("queue {} is {}, not open", cluster_->QueueName(job.queue),
+                        ToString(queue.state)));
     return Vote::kReject;
   }
   if (!job.min_resources) return Vote::kPermit;
@@ -331,6 +331,8 @@ void ProportionPlugin::NoteDeallocated(TaskId task) {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_proportion_plugin() { return std::make_unique<ProportionPlugin>(); }
+std::unique_ptr<Plugin> Make_proportion_plugin() {
+  return std::make_unique<ProportionPlugin>();
+}
 
 }  // namespace krafla

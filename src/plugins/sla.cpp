@@ -94,6 +94,8 @@ Vote SlaPlugin::PermitWhenTimeIsUp(JobId id) const {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_sla_plugin() { return std::make_unique<SlaPlugin>(); }
+std::unique_ptr<Plugin> Make_sla_plugin() {
+  return std::make_unique<SlaPlugin>();
+}
 
 }  // namespace krafla

@@ -136,8 +136,7 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
       LogFilter(task);
       return Refusal{};
     };
-  hooks.score =
-      ScoreHook{.node = [this](ClassId cls, NodeId node) { return Score(cls, node); }};
+  hooks.score = ScoreHook{.node = [this](ClassId cls, NodeId node) { return Score(cls, node); }};
   hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
                              std::vector<TaskId>& victims) {
     return MayBePreempted(preemptor, candidates, victims);
@@ -180,9 +179,9 @@ void TdmPlugin::ReadZones(const PluginOption& option) {
   for (const Argument* argument : arguments) {
     DrainZone zone{.name = argument->key.substr(kZonePrefix.size())};
     const Result<ZoneWindow> window = ParseZoneWindow(argument->text);
-    zone.open = window && (session_->compat.windows
-                               ? IsOpen(*window, session_->now, time_zone_)
-                               : IsOpenVolcano(*window, session_->now, time_zone_));
+    zone.open =
+        window && (session_->compat.windows ? IsOpen(*window, session_->now, time_zone_)
+                                            : IsOpenVolcano(*window, session_->now, time_zone_));
     why_closed_.push_back(zone.open ? "" : WhyClosed(zone, argument->text, window));
     zones_.push_back(std::move(zone));
   }
@@ -285,8 +284,8 @@ void TdmPlugin::LogFilter(TaskId id) {
     if (IsUsable(entry, access)) {
       session_->log.Line("TDM filter for Task {} on node {} pass.", cluster_->TaskKey(id), node);
     } else {
-      session_->log.Line("TDM filter for Task {} on node {} refuses: {}", cluster_->TaskKey(id), node,
-                         session_->reasons.Text(WhyNotUsable(entry, access)));
+      session_->log.Line("TDM filter for Task {} on node {} refuses: {}", cluster_->TaskKey(id),
+                         node, session_->reasons.Text(WhyNotUsable(entry, access)));
     }
   }
 }
@@ -306,8 +305,8 @@ Vote TdmPlugin::MayBePreempted(TaskId preemptor, std::span<const TaskId> candida
   const Job* job = task.job.valid() ? &cluster_->jobs[task.job] : nullptr;
   if (OffersItself(task, job, access_) || IsRevocable(task, access_)) {
     if (session_->log.V(4))
-      session_->log.Line("TDM task {}/{} is preemptable, do nothing skip",
-                         cluster_->Text(task.ns), cluster_->Text(task.name));
+      session_->log.Line("TDM task {}/{} is preemptable, do nothing skip", cluster_->Text(task.ns),
+                         cluster_->Text(task.name));
     return Vote::kReject;
   }
 
@@ -320,8 +319,8 @@ Vote TdmPlugin::MayBePreempted(TaskId preemptor, std::span<const TaskId> candida
       notes_->Spared(id, *why);
       continue;
     }
-    int64_t& left = left_.Get(
-        candidate.job, [&] { return disruptions_->AllowanceOf(candidate.job).count; });
+    int64_t& left =
+        left_.Get(candidate.job, [&] { return disruptions_->AllowanceOf(candidate.job).count; });
     if (left > 0) {
       --left;
       chosen_.emplace_back(RankOf(candidate.job), id);
@@ -333,8 +332,7 @@ Vote TdmPlugin::MayBePreempted(TaskId preemptor, std::span<const TaskId> candida
   std::stable_sort(chosen_.begin(), chosen_.end(),
                    [](const auto& l, const auto& r) { return l.first < r.first; });
   for (const auto& [rank, id] : chosen_) victims.push_back(id);
-  if (session_->log.V(4))
-    session_->log.Line("TDM victims are {}", ListOf(*cluster_, victims));
+  if (session_->log.V(4)) session_->log.Line("TDM victims are {}", ListOf(*cluster_, victims));
   return Vote::kPermit;
 }
 
@@ -355,6 +353,8 @@ uint32_t TdmPlugin::RankOf(JobId job) {
 
 }  // namespace
 
-std::unique_ptr<Plugin> Make_tdm_plugin() { return std::make_unique<TdmPlugin>(); }
+std::unique_ptr<Plugin> Make_tdm_plugin() {
+  return std::make_unique<TdmPlugin>();
+}
 
 }  // namespace krafla

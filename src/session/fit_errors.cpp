@@ -31,9 +31,8 @@ bool FitErrors::RoleFailed(JobId job, uint16_t role) const {
 }
 
 std::string FitErrors::Text(const FitError& error, const ReasonTable& reasons) {
-  std::string text = error.message.empty()
-                         ? fmt::format("0/{} nodes are unavailable", error.nodes)
-                         : error.message;
+  std::string text = error.message.empty() ? fmt::format("0/{} nodes are unavailable", error.nodes)
+                                           : error.message;
   if (error.reasons.empty()) return text;
   std::vector<std::string> parts;
   for (const auto& [code, count] : error.reasons)

@@ -1,5 +1,5 @@
-// Why tasks found no node, per task, for conditions and for preempt, which leaves out nodes that nothing helps.
-// Not undone by a rollback: it is about what was seen, not about what was decided.
+// Why tasks found no node, per task, for conditions and for preempt, which leaves out nodes that
+// nothing helps. Not undone by a rollback: it is about what was seen, not about what was decided.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// The extension points: what a plugin may have a say in. A plugin fills in what it needs of PluginHooks when a
-// session opens; the session sorts the answers by tier (tiered.h) and combines them (session_votes.cpp).
+// The extension points: what a plugin may have a say in. A plugin fills in what it needs of
+// PluginHooks when a session opens; the session sorts the answers by tier (tiered.h) and combines
+// them (session_votes.cpp).
 #pragma once
 
 #include <functional>
@@ -16,21 +17,22 @@ namespace krafla {
 enum class Vote : int8_t { kReject = -1, kAbstain = 0, kPermit = 1 };
 
 struct InvalidJob {
-  std::string reason;   // a short word: NotEnoughPods
+  std::string reason;  // a short word: NotEnoughPods
   std::string message;
 };
 
 // May a task run on a node?
 struct PredicateHook {
-  // Looks at the cluster as it is now and prepares what `current` needs for this task; a refusal refuses every
-  // node. May be empty.
+  // Looks at the cluster as it is now and prepares what `current` needs for this task; a refusal
+  // refuses every node. May be empty.
   std::function<Refusal(TaskId)> prepare;
-  // The part of the answer that holds as long as the session, once per class: adds to one refusal per node.
+  // The part of the answer that holds as long as the session, once per class: adds to one refusal
+  // per node.
   std::function<void(ClassId, std::span<Refusal>)> fixed;
   // The part that depends on the pods that are on nodes now. Called after `prepare` of that task.
   std::function<Refusal(TaskId, NodeId)> current;
-  // Whether `current` for this class depends on nothing but the node itself, so that an answer stays good until
-  // that node changes. Empty means yes.
+  // Whether `current` for this class depends on nothing but the node itself, so that an answer
+  // stays good until that node changes. Empty means yes.
   std::function<bool(ClassId)> current_is_node_local;
 };
 
@@ -38,11 +40,11 @@ struct PredicateHook {
 struct ScoreHook {
   // Depends on the class and the node alone.
   std::function<double(ClassId, NodeId)> node;
-  // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node; NaN when it cannot tell,
-  // and then nobody is the best.
+  // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node; NaN when
+  // it cannot tell, and then nobody is the best.
   std::function<void(TaskId, std::span<const NodeId>, std::span<double> scores)> batch;
-  // When this says yes for a class, `batch_node` gives the same number as `batch` for each node, whatever the
-  // set; it may change its mind as pods come and go, so it is asked each time.
+  // When this says yes for a class, `batch_node` gives the same number as `batch` for each node,
+  // whatever the set; it may change its mind as pods come and go, so it is asked each time.
   std::function<bool(ClassId)> batch_is_node_local;
   std::function<double(ClassId, NodeId)> batch_node;
 };
@@ -58,11 +60,11 @@ struct EvictionContext {
 };
 
 struct PluginHooks {
-  std::function<int(JobId, JobId)> job_order;          // < 0: the left one first
+  std::function<int(JobId, JobId)> job_order;  // < 0: the left one first
   std::function<int(QueueId, QueueId)> queue_order;
   std::function<int(QueueId, QueueId, QueueId preemptor)> victim_queue_order;
   std::function<int(TaskId, TaskId)> task_order;
-  std::function<int(JobId, JobId)> sub_job_order;      // of a job's groups, named by their jobs
+  std::function<int(JobId, JobId)> sub_job_order;  // of a job's groups, named by their jobs
 
   std::function<std::optional<InvalidJob>(JobId)> job_valid;
   std::function<bool(JobId)> job_ready;
@@ -91,13 +93,15 @@ struct PluginHooks {
   std::function<bool(QueueId, TaskId)> preemptive;
   std::function<bool(QueueId, TaskId)> allocatable;
 
-  // The dry run of topology-aware preemption; changes go through the undo log and are taken back after it.
+  // The dry run of topology-aware preemption; changes go through the undo log and are taken back
+  // after it.
   std::function<void(TaskId to_schedule, TaskId removed)> simulate_remove;
   std::function<void(TaskId to_schedule, TaskId added)> simulate_add;
   std::function<bool(QueueId, TaskId)> simulate_allocatable;
   std::function<Refusal(TaskId, NodeId)> simulate_predicate;
 
-  // A task got a node, or lost it. Not called for what a rollback takes back: state is restored instead.
+  // A task got a node, or lost it. Not called for what a rollback takes back: state is restored
+  // instead.
   std::function<void(TaskId)> on_allocate;
   std::function<void(TaskId)> on_deallocate;
   // After a rollback, for state that is derived and not logged.

@@ -19,20 +19,21 @@ int32_t Placed(const JobRole& role) {
 template <class Enough>
 bool EachRole(const Job& job, Enough&& enough) {
   if (!RoleMinimumsApply(job)) return true;
-  return std::all_of(job.roles.begin(), job.roles.end(), [&](const JobRole& role) {
-    return !role.in_min_task_member || enough(role);
-  });
+  return std::all_of(job.roles.begin(), job.roles.end(),
+                     [&](const JobRole& role) { return !role.in_min_task_member || enough(role); });
 }
 
 }  // namespace
 
-bool RoleMinimumsApply(const Job& job) { return job.min_available >= job.min_role_total; }
+bool RoleMinimumsApply(const Job& job) {
+  return job.min_available >= job.min_role_total;
+}
 
 bool RolesAreValid(const Job& job) {
   return EachRole(job, [](const JobRole& role) {
     if (role.min_member == 0) return true;
-    const int32_t valid = Placed(role) + CountOf(role, TaskStatus::kPipelined) +
-                          CountOf(role, TaskStatus::kPending);
+    const int32_t valid =
+        Placed(role) + CountOf(role, TaskStatus::kPipelined) + CountOf(role, TaskStatus::kPending);
     return valid > 0 && valid >= role.min_member;
   });
 }

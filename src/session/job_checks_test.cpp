@@ -73,9 +73,9 @@ TEST(JobChecks, RolesNotNamedHaveNoMinimum) {
 }
 
 TEST(JobChecks, SurplusIsWhatARoleHasAboveItsMinimum) {
-  const Job job = JobOf(4, {Role(1, {{kRunning, 1}}),
-                            Role(2, {{kRunning, 3}, {kBound, 1}, {kPending, 2}}),
-                            Role(1, {{kReleasing, 1}})});
+  const Job job =
+      JobOf(4, {Role(1, {{kRunning, 1}}), Role(2, {{kRunning, 3}, {kBound, 1}, {kPending, 2}}),
+                Role(1, {{kReleasing, 1}})});
   EXPECT_EQ(RoleSurplus(job), (std::vector<int32_t>{0, 2, -1}));
 }
 

@@ -1,7 +1,7 @@
-// The pods on nodes as Kubernetes' own plugins see them: a pod that is evicted is gone, one that is pipelined is
-// there. Node amounts in the Cluster say otherwise (an evicted pod keeps its resources until it has ended), which
-// is why this is a view of its own. Only the predicates plugin keeps it up to date, as in Volcano: without it
-// scores see the cluster as it was when the session opened.
+// The pods on nodes as Kubernetes' own plugins see them: a pod that is evicted is gone, one that is
+// pipelined is there. Node amounts in the Cluster say otherwise (an evicted pod keeps its resources
+// until it has ended), which is why this is a view of its own. Only the predicates plugin keeps it
+// up to date, as in Volcano: without it scores see the cluster as it was when the session opened.
 #pragma once
 
 #include <vector>
@@ -32,10 +32,12 @@ class KubeView {
 
   const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
   const Sums& SumsOf(NodeId node) const { return sums_[node]; }
-  // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not meaningful.
+  // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not
+  // meaningful.
   const std::vector<TaskId>& with_required_anti_affinity() const { return anti_; }
   const std::vector<TaskId>& with_affinity() const { return affine_; }
-  // Counts changes (also those a rollback takes back), so that derived tables know when they are stale.
+  // Counts changes (also those a rollback takes back), so that derived tables know when they are
+  // stale.
   uint64_t version() const { return version_; }
   void NoteRollback() { ++version_; }
 

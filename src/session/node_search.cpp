@@ -32,18 +32,20 @@ struct NodeSearch::ClassCache {
   std::vector<std::vector<Refusal>> fixed;  // per predicate hook, in tier order
   std::vector<bool> open;                   // no hook refuses for good
 
-  // Kept while all answers depend on the node alone; good up to `synced` of the session's node changes.
+  // Kept while all answers depend on the node alone; good up to `synced` of the session's node
+  // changes.
   enum Fit : uint8_t { kNo, kIdle, kFuture };
   bool local = false;
   size_t synced = 0;
   std::vector<Refusal> verdict;
   std::vector<uint8_t> fit;
   std::vector<double> score;
-  std::vector<double> idle_score;     // score where fit is kIdle, else -infinity
-  std::vector<double> block_best;     // maxima of idle_score per kBlock
+  std::vector<double> idle_score;  // score where fit is kIdle, else -infinity
+  std::vector<double> block_best;  // maxima of idle_score per kBlock
   uint32_t idle_count = 0;
   uint32_t future_count = 0;
-  // Why nothing fitted, and up to which change that is known: the next task of the class need not ask again.
+  // Why nothing fitted, and up to which change that is known: the next task of the class need not
+  // ask again.
   FitError failure;
   size_t failure_at = SIZE_MAX;
 };
@@ -99,7 +101,8 @@ Refusal NodeSearch::CheckAt(TaskId task, ClassCache& cache, uint32_t position) {
   for (const auto& tier : session_.predicates()) {
     for (const auto& entry : tier) {
       Refusal refusal;
-      // The part that moves is named first when both refuse: the number of pods is looked at before all else.
+      // The part that moves is named first when both refuse: the number of pods is looked at before
+      // all else.
       if (entry.call->current) refusal = entry.call->current(task, node);
       refusal.Join(cache.fixed[hook++][position]);
       if (refusal.refused()) return refusal;
@@ -115,8 +118,14 @@ Refusal NodeSearch::Check(TaskId task, NodeId node) {
 bool NodeSearch::IsNodeLocal(ClassId cls, const ClassCache&) const {
   for (const auto& tier : session_.predicates())
     for (const auto& entry : tier)
-      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls)) return false;
+      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls))
+        return false;
   return true;
+}
+
+bool NodeSearch::IsNodeLocal(TaskId task) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  return IsNodeLocal(cls, CacheOf(cls));
 }
 
 bool NodeSearch::ScoresAreNodeLocal(ClassId cls) const {
@@ -146,6 +155,7 @@ void NodeSearch::Refresh(TaskId task, ClassCache& cache, uint32_t p) {
   const Task& t = cluster_.tasks[task];
   cache.verdict[p] = CheckAt(task, cache, p);
   cache.score[p] = LocalScore(t.cls, node);
+  KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
   const uint8_t before = cache.fit[p];
   uint8_t fit = ClassCache::kNo;
   if (!cache.verdict[p].refused()) {
@@ -269,9 +279,9 @@ NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idl
     const std::span<const uint32_t> positions = now ? idle : future;
     if (positions.empty()) continue;
     const uint32_t best = BestPosition(task, positions);
-    if (best != kNowhere) return {cluster_.nodes_by_name[best], now};
+    if (best != kNowhere) return {.node = cluster_.nodes_by_name[best], .idle = now};
   }
-  return {};
+  return {.node = {}, .unscorable = true};
 }
 
 NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, RefusalMemory* memory,
@@ -296,7 +306,7 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
   }
 
   const bool node_local = IsNodeLocal(t.cls, cache);
-  if (memory == nullptr && node_local && ScoresAreNodeLocal(t.cls)) {
+  if (memory == nullptr && node_local && ScoresAreNodeLocal(t.cls) && !session_.HasBestNode()) {
     Synchronize(task, cache);
     if (cache.idle_count > 0) {
       size_t block = 0;
@@ -372,7 +382,8 @@ void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
   const FitError* earlier = session_.fit_errors.Find(task);
   const std::vector<bool>* unresolvable =
       earlier != nullptr && earlier->unresolvable ? earlier->unresolvable.get() : nullptr;
-  // Of answers that depend on the node alone only the lasting ones can be of a kind that evictions do not lift.
+  // Of answers that depend on the node alone only the lasting ones can be of a kind that evictions
+  // do not lift.
   const bool node_local = IsNodeLocal(t.cls, cache);
   if (memory != nullptr && node_local && RefusalsOnlyGrow(task)) memory = nullptr;
   std::vector<Refusal>* remembered =

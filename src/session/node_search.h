@@ -2,12 +2,15 @@
 //
 // The idea, in steps:
 // 1. What a predicate says for good is asked once per task class and node and kept (`fixed`).
-// 2. Where the rest depends on the node alone (its amounts, its number of pods, its ports), the answer and the
-//    score are kept too, and brought up to date from the session's list of changed nodes: placing a pod costs
-//    one node, not all.
-// 3. The best node is the maximum of kept scores; maxima of blocks of nodes are kept so that finding it looks at
+// 2. Where the rest depends on the node alone (its amounts, its number of pods, its ports), the
+// answer and the
+//    score are kept too, and brought up to date from the session's list of changed nodes: placing a
+//    pod costs one node, not all.
+// 3. The best node is the maximum of kept scores; maxima of blocks of nodes are kept so that
+// finding it looks at
 //    a few dozen numbers.
-// 4. Classes whose answers depend on more (affinity, spread, normalised scores) are evaluated over all nodes each
+// 4. Classes whose answers depend on more (affinity, spread, normalised scores) are evaluated over
+// all nodes each
 //    time. Both ways give the same answers; a property test holds them together.
 //
 // Ties: nodes by name, the first of equals.
@@ -22,7 +25,8 @@
 
 namespace krafla {
 
-// Nodes that refused pods of one role of a job, by position in nodes_by_name (Volcano's predicate error cache).
+// Nodes that refused pods of one role of a job, by position in nodes_by_name (Volcano's predicate
+// error cache).
 class RefusalMemory {
  public:
   // Null when nothing was refused yet.
@@ -40,29 +44,32 @@ class NodeSearch {
 
   // prePredicate: all plugins prepare; the first refusal is returned and refuses every node.
   Refusal Prepare(TaskId task);
+  // Whether the answers for a task depend on each node alone.
+  bool IsNodeLocal(TaskId task);
   bool WasPrepared(TaskId task) const { return prepared_[task.value]; }
   // predicate: the refusal of the first plugin, in tier order, that has one. Prepare comes first.
   Refusal Check(TaskId task, NodeId node);
 
   struct Choice {
-    NodeId node;         // invalid: none
-    bool idle = false;   // fits what is idle now; else only what will be
+    NodeId node;              // invalid: none
+    bool idle = false;        // fits what is idle now; else only what will be
+    bool unscorable = false;  // nodes fit, but none can be called the best
   };
-  // For allocate: the best node that fits resources and predicates; nodes with idle room win over nodes where room
-  // is only being made. `only`: look at no other node. `memory`: leave out, and add, refusals of the task's role.
-  // When nothing fits, `error` says why; when nodes fit and none can be called the best, it stays empty.
+  // For allocate: the best node that fits resources and predicates; nodes with idle room win over
+  // nodes where room is only being made. `only`: look at no other node. `memory`: leave out, and
+  // add, refusals of the task's role. When nothing fits, `error` says why.
   Choice FindForAllocate(TaskId task, NodeId only, RefusalMemory* memory, FitError& error);
   // For backfill: predicates only, then scores.
   NodeId FindForBackfill(TaskId task, FitError& error);
 
-  // For preempt and reclaim: positions in nodes_by_name, in that order, of nodes whose refusal, if any, evictions
-  // may lift. Nodes the task's earlier FitError calls unresolvable are left out.
+  // For preempt and reclaim: positions in nodes_by_name, in that order, of nodes whose refusal, if
+  // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
   // Scores of nodes given by position.
   void Score(TaskId task, std::span<const uint32_t> positions, std::vector<double>& scores);
 
-  // Whether every task of the role is of one class and its answers depend on the node alone: then what
-  // was refused once stays refused while room only shrinks, and no RefusalMemory is needed.
+  // Whether every task of the role is of one class and its answers depend on the node alone: then
+  // what was refused once stays refused while room only shrinks, and no RefusalMemory is needed.
   bool RefusalsOnlyGrow(TaskId task);
 
  private:

@@ -32,7 +32,8 @@ struct Eviction {
   std::string_view action;  // the configured action that ran
   TaskId for_task;          // invalid: for nobody (zone closing)
   EvictionReason reason = EvictionReason::kPriority;
-  uint64_t permitted_by = 0;  // bit i: plugin i of Session::plugin_names() agreed in the tier that decided
+  uint64_t permitted_by =
+      0;  // bit i: plugin i of Session::plugin_names() agreed in the tier that decided
 };
 
 struct Plan {

@@ -13,9 +13,10 @@ using ReasonCode = uint16_t;
 
 struct Refusal {
   // What kind of "no" was said; several predicates may each have said one.
-  static constexpr uint8_t kUnschedulable = 1;                 // evicting pods from the node may help
-  static constexpr uint8_t kUnschedulableAndUnresolvable = 2;  // nothing done to the node's pods helps
-  static constexpr uint8_t kError = 4;                         // could not be judged
+  static constexpr uint8_t kUnschedulable = 1;  // evicting pods from the node may help
+  static constexpr uint8_t kUnschedulableAndUnresolvable =
+      2;                                // nothing done to the node's pods helps
+  static constexpr uint8_t kError = 4;  // could not be judged
 
   uint8_t codes = 0;
   ReasonCode reason = 0;  // the first one given

@@ -121,8 +121,8 @@ std::unique_ptr<Plugin> MakeRegisteredPlugin(std::string_view name) {
 // predicate and score are optional structs, everything else a function; both collect the same way.
 template <class Hook>
 void CollectOptional(const SchedulerConfig& config, const std::vector<std::string>& names,
-                     const std::function<const std::optional<Hook>&(size_t)>& hook_of,
-                     Switch needs, Tiered<Hook>& tiered) {
+                     const std::function<const std::optional<Hook>&(size_t)>& hook_of, Switch needs,
+                     Tiered<Hook>& tiered) {
   tiered.resize(config.tiers.size());
   for (size_t t = 0; t < config.tiers.size(); ++t) {
     for (const PluginOption& option : config.tiers[t].plugins) {
@@ -309,8 +309,8 @@ std::string Session::WaitingReason(JobId id) const {
       parts.push_back(fmt::format("{} {}", job.count[s], ToString(static_cast<TaskStatus>(s))));
   parts.push_back(fmt::format("{} minAvailable", job.min_available));
   std::sort(parts.begin(), parts.end());
-  std::string text =
-      fmt::format("pod group is {}, {}", job.IsReady() ? "ready" : "not ready", fmt::join(parts, ", "));
+  std::string text = fmt::format("pod group is {}, {}", job.IsReady() ? "ready" : "not ready",
+                                 fmt::join(parts, ", "));
   if (const std::string* refusal = EnqueueRefusal(id)) return text + "; " + *refusal;
   for (TaskId task : job.tasks) {
     if (const FitError* error = fit_errors.Find(task)) {

@@ -1,5 +1,5 @@
-// One scheduling cycle on a cluster: the plugins' hooks sorted by tier, the rules that combine their answers, the
-// primitive changes every statement is made of, and what came out.
+// One scheduling cycle on a cluster: the plugins' hooks sorted by tier, the rules that combine
+// their answers, the primitive changes every statement is made of, and what came out.
 //
 // Owned by whoever runs the cycle; one thread. Plugins and actions see the world through it alone.
 #pragma once
@@ -45,7 +45,7 @@ struct CycleMemory {
 
 struct SessionOptions {
   Timestamp now;
-  TimeZone zone;               // for windows when the configuration names none
+  TimeZone zone;                  // for windows when the configuration names none
   CycleMemory* memory = nullptr;  // null: nothing is remembered
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
@@ -133,16 +133,18 @@ class Session {
   // Tasks to evict for nobody: nominated, then filtered by the guards.
   Victims VictimTasks();
   // ---- first that names one
+  bool HasBestNode() const;
   NodeId BestNode(TaskId task, std::span<const NodeId> nodes, std::span<const double> scores) const;
 
   const Tiered<PredicateHook>& predicates() const { return predicates_; }
   const Tiered<ScoreHook>& scores() const { return scores_; }
 
-  // Who loses its place first: within a job the least important task, then by reversed job order, across queues
-  // by VictimQueueLess. For use as the order of a GoHeap.
+  // Who loses its place first: within a job the least important task, then by reversed job order,
+  // across queues by VictimQueueLess. For use as the order of a GoHeap.
   bool VictimLess(TaskId l, TaskId r, TaskId preemptor) const;
 
-  // ---- primitive changes: logged, events sent. Statements are made of these; nobody else calls them.
+  // ---- primitive changes: logged, events sent. Statements are made of these; nobody else calls
+  // them.
   void Place(TaskId task, NodeId node, TaskStatus status);  // Pending -> Allocated or Pipelined
   void Unplace(TaskId task);                                // back to Pending
   void MarkReleasing(TaskId task);                          // Bound, Running -> Releasing
@@ -158,8 +160,8 @@ class Session {
   // Told by a statement after it rolled back: this task's eviction was among what was taken back.
   void NoteEvictionUndone(TaskId task);
 
-  // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been computed
-  // from a node stays good until the node appears here again.
+  // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been
+  // computed from a node stays good until the node appears here again.
   const std::vector<NodeId>& node_changes() const { return node_changes_; }
 
   // ---- job conditions, by type
@@ -170,8 +172,8 @@ class Session {
   // How a waiting job stands: counts by state, then why its first task found no node.
   std::string WaitingReason(JobId job) const;
 
-  // Re-derives all sums and counts from the tasks and compares: aborts with the difference. Debug and test builds
-  // do so after each action.
+  // Re-derives all sums and counts from the tasks and compares: aborts with the difference. Debug
+  // and test builds do so after each action.
   void VerifyInvariants() const;
 
  private:
@@ -210,7 +212,8 @@ class Session {
   Tiered<std::function<void(JobId)>> job_enqueued_;
   Tiered<PredicateHook> predicates_;
   Tiered<ScoreHook> scores_;
-  Tiered<std::function<NodeId(TaskId, std::span<const NodeId>, std::span<const double>)>> best_node_;
+  Tiered<std::function<NodeId(TaskId, std::span<const NodeId>, std::span<const double>)>>
+      best_node_;
   Tiered<VictimsFn> preemptable_;
   Tiered<VictimsFn> reclaimable_;
   Tiered<std::function<Vote(const EvictionContext&, std::span<const TaskId>, std::vector<TaskId>&)>>
@@ -224,7 +227,7 @@ class Session {
   Tiered<std::function<void(TaskId, TaskId)>> simulate_add_;
   Tiered<std::function<bool(QueueId, TaskId)>> simulate_allocatable_;
   Tiered<std::function<Refusal(TaskId, NodeId)>> simulate_predicate_;
-  std::vector<uint8_t> guards_;                             // plugin indices
+  std::vector<uint8_t> guards_;  // plugin indices
   std::vector<const std::function<void(TaskId)>*> on_allocate_;
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;

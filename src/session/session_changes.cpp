@@ -1,5 +1,5 @@
-// The primitive changes of a session. Each one moves a task between states, keeps the sums of its job and node
-// right, tells the plugins, and can be taken back by the undo log.
+// The primitive changes of a session. Each one moves a task between states, keeps the sums of its
+// job and node right, tells the plugins, and can be taken back by the undo log.
 #include <algorithm>
 
 #include "base/check.h"
@@ -159,8 +159,9 @@ void Session::NoteEvictionUndone(TaskId task) {
   ForgetThatTheyWereOnlyBound();
 }
 
-// Volcano puts every pod whose eviction it takes back among the running ones, also one that was only bound. A later
-// rollback of ours brings the old status back, so this is done again after each.
+// Volcano puts every pod whose eviction it takes back among the running ones, also one that was
+// only bound. A later rollback of ours brings the old status back, so this is done again after
+// each.
 void Session::ForgetThatTheyWereOnlyBound() {
   for (TaskId task : undone_)
     if (cluster.tasks[task].status == TaskStatus::kBound) SetStatus(task, TaskStatus::kRunning);

@@ -1,4 +1,5 @@
-// Re-derives from the tasks alone everything the session keeps up to date by increments, and compares.
+// Re-derives from the tasks alone everything the session keeps up to date by increments, and
+// compares.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,8 +69,7 @@ void VerifyJob(const Cluster& cluster, JobId id) {
     ++count[status];
     ++by_role[task.role_index][status];
     if (task.status == TaskStatus::kPending && task.best_effort) ++best_effort;
-    if (task.status == TaskStatus::kReleasing &&
-        (task.node.valid() || task.node_name != kEmptyStr))
+    if (task.status == TaskStatus::kReleasing && (task.node.valid() || task.node_name != kEmptyStr))
       ++releasing_on_node;
     if (IsAllocatedStatus(task.status)) allocated.Add(cluster.Request(t));
   }

@@ -1,4 +1,5 @@
-// How the tiers combine the plugins' answers: one function per extension point, one rule per kind of point.
+// How the tiers combine the plugins' answers: one function per extension point, one rule per kind
+// of point.
 #include <algorithm>
 #include <unordered_set>
 
@@ -25,7 +26,8 @@ bool AllSayYes(const Tiered<Fn>& tiered, Args... args) {
   return true;
 }
 
-// A Reject anywhere up to the deciding tier is a no; the first tier with a Permit decides; nobody: yes.
+// A Reject anywhere up to the deciding tier is a no; the first tier with a Permit decides; nobody:
+// yes.
 template <class Fn>
 bool VotePerTier(const Tiered<Fn>& tiered, JobId job) {
   for (const auto& tier : tiered) {
@@ -48,7 +50,9 @@ void Intersect(std::vector<TaskId>& list, std::vector<TaskId> other) {
 
 }  // namespace
 
-int Session::CompareJobs(JobId l, JobId r) const { return FirstOpinion(job_order_, l, r); }
+int Session::CompareJobs(JobId l, JobId r) const {
+  return FirstOpinion(job_order_, l, r);
+}
 
 bool Session::JobLess(JobId l, JobId r) const {
   if (const int order = CompareJobs(l, r); order != 0) return order < 0;
@@ -82,7 +86,9 @@ bool Session::TaskLess(TaskId l, TaskId r) const {
   return cluster.Text(left.uid) < cluster.Text(right.uid);
 }
 
-int Session::CompareSubJobs(JobId l, JobId r) const { return FirstOpinion(sub_job_order_, l, r); }
+int Session::CompareSubJobs(JobId l, JobId r) const {
+  return FirstOpinion(sub_job_order_, l, r);
+}
 
 std::optional<InvalidJob> Session::JobInvalid(JobId job) const {
   for (const auto& tier : job_valid_)
@@ -91,7 +97,9 @@ std::optional<InvalidJob> Session::JobInvalid(JobId job) const {
   return std::nullopt;
 }
 
-bool Session::JobReady(JobId job) const { return AllSayYes(job_ready_, job); }
+bool Session::JobReady(JobId job) const {
+  return AllSayYes(job_ready_, job);
+}
 
 bool Session::Allocatable(QueueId queue, TaskId task) const {
   return AllSayYes(allocatable_, queue, task);
@@ -119,9 +127,13 @@ bool Session::Overused(QueueId queue) const {
   return false;
 }
 
-bool Session::JobPipelined(JobId job) const { return VotePerTier(job_pipelined_, job); }
+bool Session::JobPipelined(JobId job) const {
+  return VotePerTier(job_pipelined_, job);
+}
 
-bool Session::JobEnqueueable(JobId job) const { return VotePerTier(job_enqueueable_, job); }
+bool Session::JobEnqueueable(JobId job) const {
+  return VotePerTier(job_enqueueable_, job);
+}
 
 bool Session::JobStarving(JobId job) const {
   for (const auto& tier : job_starving_) {
@@ -150,21 +162,24 @@ void Session::SimulateAdd(TaskId to_schedule, TaskId added) const {
 
 Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
                                std::span<const TaskId> candidates) {
-  // Guards first: what one of them spares is out in every tier, and is not even offered to the tiers, whose plugins
-  // would count it among those they let go. A guard that counts itself is asked after the others.
+  // Guards first: what one of them spares is out in every tier, and is not even offered to the
+  // tiers, whose plugins would count it among those they let go. A guard that counts (a budget) is
+  // asked last, about those the tiers would let go: its allowance is not for pods that stay anyway.
+  const bool guarded = compat.guards && !guards_.empty();
   std::vector<TaskId> allowed;
-  if (compat.guards && !guards_.empty()) {
-    allowed.assign(candidates.begin(), candidates.end());
-    for (const bool counting : {false, true}) {
-      for (const auto& tier : hooks) {
-        for (const auto& entry : tier) {
-          const PluginHooks& plugin = plugins_[entry.plugin].hooks;
-          if (!plugin.is_guard || plugin.guard_counts != counting) continue;
-          std::vector<TaskId> left;
-          if ((*entry.call)(for_task, allowed, left) != Vote::kAbstain) allowed = std::move(left);
-        }
+  auto ask_guards = [&](bool counting, std::vector<TaskId>& tasks) {
+    for (const auto& tier : hooks) {
+      for (const auto& entry : tier) {
+        const PluginHooks& plugin = plugins_[entry.plugin].hooks;
+        if (!plugin.is_guard || plugin.guard_counts != counting) continue;
+        std::vector<TaskId> left;
+        if ((*entry.call)(for_task, tasks, left) != Vote::kAbstain) tasks = std::move(left);
       }
     }
+  };
+  if (guarded) {
+    allowed.assign(candidates.begin(), candidates.end());
+    ask_guards(false, allowed);
     candidates = allowed;
     if (candidates.empty()) return {};
   }
@@ -173,6 +188,9 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
     std::optional<std::vector<TaskId>> victims;
     uint64_t permitted_by = 0;
     for (const auto& entry : hooks[t]) {
+      // Its say comes below; alone in a tier it still decides that tier.
+      const bool counts = guarded && plugins_[entry.plugin].hooks.guard_counts;
+      if (counts && hooks[t].size() > 1) continue;
       std::vector<TaskId> answer;
       if ((*entry.call)(for_task, candidates, answer) == Vote::kAbstain) continue;
       trace.Add({TraceKind::kVotes, entry.plugin, static_cast<uint16_t>(t),
@@ -194,7 +212,9 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
         permitted_by = 0;
       }
     }
-    if (victims) return {std::move(*victims), permitted_by};
+    if (!victims) continue;
+    if (guarded) ask_guards(true, *victims);
+    if (!victims->empty()) return {std::move(*victims), permitted_by};
   }
   return {};
 }
@@ -217,10 +237,10 @@ Victims Session::UnifiedEvictable(const EvictionContext& context,
   calls.reserve(count);
   for (size_t t = 0; t < unified_evictable_.size(); ++t) {
     for (const auto& entry : unified_evictable_[t]) {
-      calls.push_back([&context, &entry](TaskId, std::span<const TaskId> all,
-                                         std::vector<TaskId>& victims) {
-        return (*entry.call)(context, all, victims);
-      });
+      calls.push_back(
+          [&context, &entry](TaskId, std::span<const TaskId> all, std::vector<TaskId>& victims) {
+            return (*entry.call)(context, all, victims);
+          });
       hooks[t].push_back({entry.plugin, &calls.back()});
     }
   }
@@ -245,6 +265,11 @@ Victims Session::VictimTasks() {
   for (const auto& tier : spare_victims_)
     for (const auto& entry : tier) (*entry.call)(victims.tasks);
   return victims;
+}
+
+bool Session::HasBestNode() const {
+  return std::any_of(best_node_.begin(), best_node_.end(),
+                     [](const auto& t) { return !t.empty(); });
 }
 
 NodeId Session::BestNode(TaskId task, std::span<const NodeId> nodes,

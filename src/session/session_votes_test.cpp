@@ -1,4 +1,5 @@
-// The rules that combine the plugins' answers, one group of tests per rule, with plugins made for the occasion.
+// The rules that combine the plugins' answers, one group of tests per rule, with plugins made for
+// the occasion.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -59,8 +60,8 @@ Cluster SmallCluster() {
     job.roles.push_back({.name = kEmptyStr});
     cluster.jobs_by_name.push_back(cluster.jobs.Add(std::move(job)));
   }
-  for (auto* amounts : {&cluster.allocatable, &cluster.idle, &cluster.used, &cluster.releasing,
-                        &cluster.pipelined})
+  for (auto* amounts :
+       {&cluster.allocatable, &cluster.idle, &cluster.used, &cluster.releasing, &cluster.pipelined})
     amounts->Reset(cluster.nodes.size());
   for (const auto& [name, job] : {std::pair("t0", kJobA), std::pair("t1", kJobA),
                                   std::pair("t2", kJobB), std::pair("t3", kJobB)}) {
@@ -78,12 +79,13 @@ Cluster SmallCluster() {
   return cluster;
 }
 
-// A session of plugins that say what a test wants them to, tier by tier. They are called p0, p1, … in order.
+// A session of plugins that say what a test wants them to, tier by tier. They are called p0, p1, …
+// in order.
 class Council {
  public:
-  explicit Council(const std::vector<std::vector<Fill>>& tiers,
-                   Compatibility compat = Compatibility::Krafla(),
-                   const std::function<void(PluginOption&)>& edit = [](PluginOption&) {})
+  explicit Council(
+      const std::vector<std::vector<Fill>>& tiers, Compatibility compat = Compatibility::Krafla(),
+      const std::function<void(PluginOption&)>& edit = [](PluginOption&) {})
       : cluster(SmallCluster()) {
     config.compatibility = compat;
     for (const auto& tier : tiers) {
@@ -132,8 +134,8 @@ const Fill kSilent = [](PluginHooks&) {};
 
 TEST(OrderRule, TheFirstOpinionInTierOrderCounts) {
   using H = PluginHooks;
-  Council council({{Orders(&H::job_order, 0), Orders(&H::job_order, 1)},
-                   {Orders(&H::job_order, -1)}});
+  Council council(
+      {{Orders(&H::job_order, 0), Orders(&H::job_order, 1)}, {Orders(&H::job_order, -1)}});
   EXPECT_EQ(council->CompareJobs(kJobA, kJobB), 1);
   EXPECT_FALSE(council->JobLess(kJobA, kJobB));
   Council next_tier({{Orders(&H::job_order, 0), kSilent}, {Orders(&H::job_order, 1)}});
@@ -329,7 +331,7 @@ TEST(VotePerTier, FollowsTheTable) {
       {{{kSkip}, {kSkip}}, true},
       {{{kYes}}, true},
       {{{kNo}}, false},
-      {{{kYes, kNo}}, false},        // a Reject beats a Permit of its tier, whatever their order
+      {{{kYes, kNo}}, false},  // a Reject beats a Permit of its tier, whatever their order
       {{{kNo, kYes}}, false},
       {{{kSkip, kYes}, {kNo}}, true},  // a Permit ends the voting
       {{{kSkip, kSkip}, {kNo}}, false},
@@ -382,7 +384,9 @@ TEST(StarvingPerTier, TheFirstTierWithAVoterDecidesAndMustAgree) {
 
 using Names = std::vector<uint32_t>;
 
-constexpr uint64_t Bit(int plugin) { return uint64_t{1} << plugin; }
+constexpr uint64_t Bit(int plugin) {
+  return uint64_t{1} << plugin;
+}
 
 // Answers every question about victims with those candidates that are named.
 Fill Chooses(Names names, bool guard = false) {
@@ -498,7 +502,8 @@ TEST(VictimsPerTier, VolcanoForgetsAnEmptyIntersection) {
 }
 
 TEST(Guards, TheirVetoOutlivesTheirTier) {
-  // The guard lets 0 and 1 go, its neighbour 2 and 3: the tier ends empty, and the next one would take 2 as well.
+  // The guard lets 0 and 1 go, its neighbour 2 and 3: the tier ends empty, and the next one would
+  // take 2 as well.
   const std::vector<std::vector<Fill>> tiers = {{Chooses({0, 1}, true), Chooses({2, 3})},
                                                 {Chooses({0, 2})}};
   Council krafla(tiers);

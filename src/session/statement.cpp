@@ -30,7 +30,8 @@ void Statement::Pipeline(TaskId task, NodeId node, bool eviction_occurred) {
 
 void Statement::Evict(TaskId task, TaskId for_task, EvictionReason reason, uint64_t permitted_by) {
   const Task& t = session_.cluster.tasks[task];
-  session_.trace.Add({TraceKind::kEvict, 0, static_cast<uint16_t>(reason), task.value, for_task.value});
+  session_.trace.Add(
+      {TraceKind::kEvict, 0, static_cast<uint16_t>(reason), task.value, for_task.value});
   operations_.push_back({.kind = Kind::kEvict,
                          .task = task,
                          .node = t.node,
@@ -77,8 +78,8 @@ void Statement::Commit() {
   for (const Operation& o : operations_) {
     switch (o.kind) {
       case Kind::kEvict:
-        session_.plan.evictions.push_back({o.task, o.node, session_.current_action(), o.for_task,
-                                           o.reason, o.permitted_by});
+        session_.plan.evictions.push_back(
+            {o.task, o.node, session_.current_action(), o.for_task, o.reason, o.permitted_by});
         break;
       case Kind::kAllocate:
         session_.SetStatus(o.task, TaskStatus::kBinding);
@@ -92,16 +93,18 @@ void Statement::Commit() {
   done_ = true;
 }
 
-// Whether every task this statement pipelined would still get its place, were it taken out and asked again. Only
-// nodes that `node` can influence through room need the full question; queues are asked for all.
+// Whether every task this statement pipelined would still get its place, were it taken out and
+// asked again. Only nodes that `node` can influence through room need the full question; queues are
+// asked for all.
 bool Statement::EveryoneStillFits(NodeId node) {
   Cluster& cluster = session_.cluster;
   NodeSearch& search = session_.node_search();
   for (const Operation& o : operations_) {
     if (o.kind != Kind::kPipeline) continue;
     // Cheap and decisive in most cases: the node is short once the victim stays.
-    if (o.node == node && !cluster.Request(o.task).LessEqual(
-                              cluster.FutureIdle(node).Add(cluster.Request(o.task)), Missing::kZero))
+    if (o.node == node &&
+        !cluster.Request(o.task).LessEqual(cluster.FutureIdle(node).Add(cluster.Request(o.task)),
+                                           Missing::kZero))
       return false;
   }
   for (const Operation& o : operations_) {
@@ -110,17 +113,17 @@ bool Statement::EveryoneStillFits(NodeId node) {
     const Session::Mark mark = session_.MarkNow();
     session_.Unplace(task);
     const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
-    const bool fits =
-        session_.Allocatable(queue, task) &&
-        cluster.Request(task).LessEqual(cluster.FutureIdle(o.node), Missing::kZero) &&
-        !search.Prepare(task).refused() && !search.Check(task, o.node).refused();
+    const bool fits = session_.Allocatable(queue, task) &&
+                      cluster.Request(task).LessEqual(cluster.FutureIdle(o.node), Missing::kZero) &&
+                      !search.Prepare(task).refused() && !search.Check(task, o.node).refused();
     session_.Rollback(mark);
     if (!fits) return false;
   }
   return true;
 }
 
-// Puts victims back, the last one evicted first, as long as everybody the statement pipelined keeps a place.
+// Puts victims back, the last one evicted first, as long as everybody the statement pipelined keeps
+// a place.
 void Statement::SpareSuperfluousVictims() {
   for (size_t i = operations_.size(); i-- > 0;) {
     const Operation o = operations_[i];
@@ -139,9 +142,9 @@ void Statement::SpareSuperfluousVictims() {
 
 // A task of which every victim was put back waits for nobody.
 void Statement::ForgetEvictionsFor(TaskId task) {
-  const bool some_left = std::any_of(operations_.begin(), operations_.end(), [&](const Operation& o) {
-    return o.kind == Kind::kEvict && o.for_task == task;
-  });
+  const bool some_left =
+      std::any_of(operations_.begin(), operations_.end(),
+                  [&](const Operation& o) { return o.kind == Kind::kEvict && o.for_task == task; });
   bool& occurred = session_.cluster.tasks[task].eviction_occurred;
   if (some_left || !occurred) return;
   session_.undo.Save(occurred);

@@ -1,5 +1,6 @@
-// A transaction on the session: evictions, pipelines and allocations that count at once for every later question
-// and either all become part of the plan or leave no trace. Discards itself when neither committed nor kept.
+// A transaction on the session: evictions, pipelines and allocations that count at once for every
+// later question and either all become part of the plan or leave no trace. Discards itself when
+// neither committed nor kept.
 //
 // Statements nest like scopes: a later one ends before an earlier one goes on.
 #pragma once
@@ -35,7 +36,8 @@ class Statement {
   // Everything becomes part of the plan: binds and evictions are issued.
   void Commit();
   void Discard();
-  // The marks stay in the session for the rest of the cycle, nothing is issued: a job that is only pipelined.
+  // The marks stay in the session for the rest of the cycle, nothing is issued: a job that is only
+  // pipelined.
   void Keep();
 
   bool HasEvictions() const;

@@ -200,7 +200,8 @@ TEST_F(StatementTest, AnInnerStatementMayBeDiscardedAlone) {
   EXPECT_EQ(Status(Old(0)), TaskStatus::kRunning);
 }
 
-// D19: 2 cpus are free and new-1 needs 3, so one of the two victims is enough, and the first one evicted goes.
+// D19: 2 cpus are free and new-1 needs 3, so one of the two victims is enough, and the first one
+// evicted goes.
 TEST_F(StatementTest, ASuperfluousVictimIsPutBackBeforeTheCommit) {
   Statement statement(session_);
   Evict(statement, Old(0), New(1));

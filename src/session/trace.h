@@ -1,5 +1,5 @@
-// The decision trace: who said what, in codes of sixteen bytes. Always on, bounded; words are made of it only
-// when somebody asks (explain, events, -v).
+// The decision trace: who said what, in codes of sixteen bytes. Always on, bounded; words are made
+// of it only when somebody asks (explain, events, -v).
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace krafla {
 
 enum class TraceKind : uint8_t {
-  kAction,       // a: index of the configured action
-  kJobSkipped,   // a: job, code: SkipCode; for some codes b: task, c: reason
-  kTryTask,      // a: task that looks for room, b: node
-  kVotes,        // plugin answered: a: candidates, b: victims left; code: tier
-  kVeto,         // plugin spares a: task; code: VetoCode
-  kShort,        // a: task, b: node: no place there; code: ShortCode, c: candidates
-  kEvict,        // a: victim, b: for task
-  kPipeline,     // a: task, b: node
-  kAllocate,     // a: task, b: node
-  kCommit,       // a: job
-  kDiscard,      // a: job
+  kAction,      // a: index of the configured action
+  kJobSkipped,  // a: job, code: SkipCode; for some codes b: task, c: reason
+  kTryTask,     // a: task that looks for room, b: node
+  kVotes,       // plugin answered: a: candidates, b: victims left; code: tier
+  kVeto,        // plugin spares a: task; code: VetoCode
+  kShort,       // a: task, b: node: no place there; code: ShortCode, c: candidates
+  kEvict,       // a: victim, b: for task
+  kPipeline,    // a: task, b: node
+  kAllocate,    // a: task, b: node
+  kCommit,      // a: job
+  kDiscard,     // a: job
 };
 
 enum class SkipCode : uint16_t {
@@ -47,11 +47,11 @@ enum class ShortCode : uint16_t {
 enum class VetoCode : uint16_t {
   kLowerPriorityOnly,  // the victim's priority is not lower
   kGangAtMinimum,
-  kShareTooSmall,      // drf
-  kQueueDeserves,      // proportion: its queue has not more than it deserves
-  kCritical,           // conformance
+  kShareTooSmall,  // drf
+  kQueueDeserves,  // proportion: its queue has not more than it deserves
+  kCritical,       // conformance
   kCooldown,
-  kBudget,             // tdm's or a PodDisruptionBudget
+  kBudget,  // tdm's or a PodDisruptionBudget
   kOnRevocableNode,
   kNotPreemptable,
 };

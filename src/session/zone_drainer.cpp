@@ -64,8 +64,7 @@ void ZoneDrainer::Nominate(std::vector<TaskId>& nominated) {
 bool ZoneDrainer::StartSharedClock() {
   const Timestamp* last = session_.memory.LastEviction(kSharedClock);
   if (!IsPeriodOver(last, session_.now, evict_period_ns_)) {
-    if (session_.log.V(4))
-      session_.log.Line("TDM next evict time at {}", FormatRfc3339(*last));
+    if (session_.log.V(4)) session_.log.Line("TDM next evict time at {}", FormatRfc3339(*last));
     return false;
   }
   session_.memory.SetLastEviction(kSharedClock, session_.now);
@@ -79,6 +78,7 @@ void ZoneDrainer::StartClocks() {
     const Eviction& eviction = evictions[evictions_seen_];
     if (!session_.compat.evict_period_per_zone || eviction.for_task.valid()) continue;
     if (!nominated_.contains(eviction.task)) continue;
+    if (!eviction.node.valid()) continue;
     const std::string_view name = cluster_.Text(cluster_.nodes[eviction.node].zone);
     const auto zone = std::find_if(zones_.begin(), zones_.end(),
                                    [&](const DrainZone& z) { return z.name == name; });
@@ -172,6 +172,9 @@ void ZoneDrainer::AddRestOfGang(const std::vector<TaskId>& found, Group& group) 
       if (!input.role_surplus.empty()) --input.role_surplus[task.role_index];
       continue;
     }
+    // A member on a node that is gone from the cluster is its node's business: it holds nobody back
+    // and is not evicted, but its job counts it.
+    if (!task.node.valid()) continue;
     input.members.push_back({.task = id,
                              .role = task.role_index,
                              .closing = false,
@@ -222,13 +225,13 @@ bool ZoneDrainer::AskGuards(std::vector<Group>& groups) {
 
 void ZoneDrainer::Report(const Group& group) {
   const DrainPlan& plan = group.plan;
-  const size_t candidates = static_cast<size_t>(
-      std::count_if(group.input.members.begin(), group.input.members.end(),
-                    [](const DrainMember& member) { return member.closing; }));
+  const size_t candidates =
+      static_cast<size_t>(std::count_if(group.input.members.begin(), group.input.members.end(),
+                                        [](const DrainMember& member) { return member.closing; }));
   if (session_.log.V(3))
-    session_.log.Line(
-        "Job <{}> max evict:{}, potential victims number:{}, max victims number:{}",
-        cluster_.JobKey(group.job), group.input.allowance.count, candidates, plan.go.size());
+    session_.log.Line("Job <{}> max evict:{}, potential victims number:{}, max victims number:{}",
+                      cluster_.JobKey(group.job), group.input.allowance.count, candidates,
+                      plan.go.size());
   if (plan.hold != DrainHold::kNothing && session_.log.V(3))
     session_.log.Line("Job <{}> is not taken off its closed zone as a whole: {}",
                       cluster_.JobKey(group.job), WhyHeld(group));

@@ -60,7 +60,7 @@ class ZoneDrainer {
     DrainJob input;             // members: who is on a closing node, then the rest of the gang
     std::vector<bool> offered;  // by member: may go as far as the pod itself is concerned
     DrainPlan plan;
-    bool settled = false;       // nobody of it goes: not to be asked about again
+    bool settled = false;  // nobody of it goes: not to be asked about again
   };
 
   std::vector<const DrainZone*> ClosingZones() const;

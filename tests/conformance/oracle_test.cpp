@@ -1,5 +1,6 @@
-// What Volcano did on 605 recorded clusters, and what we do with profile volcano: binds, evictions, pipelined pods and
-// PodGroup phases must be equal. The recordings are data; exceptions.txt names those that cannot be equal, and why.
+// What Volcano did on 605 recorded clusters, and what we do with profile volcano: binds, evictions,
+// pipelined pods and PodGroup phases must be equal. The recordings are data; exceptions.txt names
+// those that cannot be equal, and why.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -33,7 +34,8 @@ std::string Show(const std::map<std::string, std::string>& map) {
 
 std::string Difference(const Outcome& want, const Outcome& got) {
   std::string text;
-  if (want.binds != got.binds) text += "\n  binds want " + Show(want.binds) + "\n        got  " + Show(got.binds);
+  if (want.binds != got.binds)
+    text += "\n  binds want " + Show(want.binds) + "\n        got  " + Show(got.binds);
   if (want.evictions != got.evictions) {
     text += "\n  evictions want ";
     for (const auto& e : want.evictions) text += e + " ";
@@ -41,8 +43,10 @@ std::string Difference(const Outcome& want, const Outcome& got) {
     for (const auto& e : got.evictions) text += e + " ";
   }
   if (want.pipelined != got.pipelined)
-    text += "\n  pipelined want " + Show(want.pipelined) + "\n            got  " + Show(got.pipelined);
-  if (want.phases != got.phases) text += "\n  phases want " + Show(want.phases) + "\n         got  " + Show(got.phases);
+    text +=
+        "\n  pipelined want " + Show(want.pipelined) + "\n            got  " + Show(got.pipelined);
+  if (want.phases != got.phases)
+    text += "\n  phases want " + Show(want.phases) + "\n         got  " + Show(got.phases);
   return text;
 }
 
@@ -70,7 +74,8 @@ TEST(RecordedClusters, AreDecidedAsVolcanoDid) {
   const std::map<std::string, std::string> exceptions = ReadExceptions();
   EXPECT_LE(exceptions.size(), 5u);
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(std::string(KRAFLA_SOURCE_DIR) + "/tests/conformance/cases"))
+  for (const auto& entry :
+       fs::directory_iterator(std::string(KRAFLA_SOURCE_DIR) + "/tests/conformance/cases"))
     files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   int total = 0;
@@ -88,7 +93,8 @@ TEST(RecordedClusters, AreDecidedAsVolcanoDid) {
       if (input.now.empty()) input.now = "2026-03-10T12:00:00Z";
       input.profile = "volcano";
       input.lenient = true;
-      input.cluster = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":" + simdjson::to_string(root["objects"]) + "}";
+      input.cluster = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":" +
+                      simdjson::to_string(root["objects"]) + "}";
       const std::string name{std::string_view(root["name"])};
       auto canonical = root["canonical"];
       Outcome want;
@@ -104,7 +110,8 @@ TEST(RecordedClusters, AreDecidedAsVolcanoDid) {
       const Outcome got{cycle.Binds(), cycle.Evictions(), cycle.Pipelined(), cycle.Phases()};
       if (got == want) {
         ++exact;
-        EXPECT_FALSE(exceptions.contains(name)) << name << " is listed as an exception and is equal";
+        EXPECT_FALSE(exceptions.contains(name))
+            << name << " is listed as an exception and is equal";
         continue;
       }
       if (exceptions.contains(name)) {

@@ -42,9 +42,9 @@ constexpr std::array kOtherTies{
 };
 
 const OtherTie* FindOtherTie(const Json& recorded) {
-  const auto found =
-      std::find_if(kOtherTies.begin(), kOtherTies.end(),
-                   [&](const OtherTie& tie) { return tie.file == recorded["id"].Text(); });
+  const auto found = std::find_if(kOtherTies.begin(), kOtherTies.end(), [&](const OtherTie& tie) {
+    return tie.file == recorded["id"].Text();
+  });
   return found == kOtherTies.end() ? nullptr : &*found;
 }
 
@@ -240,11 +240,11 @@ std::vector<std::string> CompareWithObserved(const Json& recorded, const World& 
     }
     const Task& task = cluster.tasks[id];
     // A pod that has ended is not on its node any more, but still names it.
-    const std::string_view node = cluster.Text(
-        task.node.valid() ? cluster.nodes[task.node].name : task.node_name);
+    const std::string_view node =
+        cluster.Text(task.node.valid() ? cluster.nodes[task.node].name : task.node_name);
     if (ToString(task.status) != state["status"].Text() || node != state["node"].Text())
-      differences.push_back(fmt::format("{} is {} on '{}', recorded {}", key,
-                                        ToString(task.status), node, state.Dump()));
+      differences.push_back(fmt::format("{} is {} on '{}', recorded {}", key, ToString(task.status),
+                                        node, state.Dump()));
   }
   const auto compare = [&](std::string_view what, const Json& amounts, const Resource& resource) {
     if (!SameAmounts(amounts, resource, cluster.kinds))

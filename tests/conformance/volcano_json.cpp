@@ -52,7 +52,9 @@ std::vector<std::pair<std::string, Json>> Json::Entries() const {
   return entries;
 }
 
-size_t Json::size() const { return Items().size() + Entries().size(); }
+size_t Json::size() const {
+  return Items().size() + Entries().size();
+}
 
 std::vector<std::string> Json::Texts() const {
   std::vector<std::string> texts;

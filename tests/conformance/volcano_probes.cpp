@@ -44,14 +44,15 @@ constexpr std::array kHandMade{
 };
 
 const HandMade* FindHandMade(const Json& recorded) {
-  const auto found =
-      std::find_if(kHandMade.begin(), kHandMade.end(), [&](const HandMade& hand_made) {
-        return hand_made.source == recorded["source"].Text();
-      });
+  const auto found = std::find_if(
+      kHandMade.begin(), kHandMade.end(),
+      [&](const HandMade& hand_made) { return hand_made.source == recorded["source"].Text(); });
   return found == kHandMade.end() ? nullptr : &*found;
 }
 
-int SignOf(int value) { return (value > 0) - (value < 0); }
+int SignOf(int value) {
+  return (value > 0) - (value < 0);
+}
 
 // As api.EvictionKind counts them.
 constexpr int64_t kGangReclaim = 2;
@@ -89,8 +90,8 @@ class Prober {
     if (fn == "predicate") return Predicate(in, out);
     if (fn == "nodeOrder") return NodeOrder(in, out);
     if (fn == "preemptable")
-      return Same(out.Texts(), session_.Preemptable(world_.FindTask(in["preemptor"].Text()),
-                                                    Candidates(in)));
+      return Same(out.Texts(),
+                  session_.Preemptable(world_.FindTask(in["preemptor"].Text()), Candidates(in)));
     if (fn == "unifiedEvictable")
       return Same(out.Texts(),
                   session_.UnifiedEvictable({JobOf(in), in["kind"].Integer() == kGangReclaim},

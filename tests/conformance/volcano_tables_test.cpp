@@ -26,12 +26,24 @@ namespace {
 
 // What a case may need that Krafla does not have.
 constexpr std::array<std::string_view, 19> kOutOfScope{
-    "capacity",        "capacity-hierarchy",    "custom-plugin",
-    "dra",             "gangpreempt",           "gangreclaim",
-    "hypernode",       "hypernode-raw-state",   "network-topology-aware",
-    "nodegroup",       "numaaware",             "queue-affinity",
-    "queue-hierarchy", "resource-strategy-fit", "resourcequota",
-    "sharding",        "subjob",                "task-topology",
+    "capacity",
+    "capacity-hierarchy",
+    "custom-plugin",
+    "dra",
+    "gangpreempt",
+    "gangreclaim",
+    "hypernode",
+    "hypernode-raw-state",
+    "network-topology-aware",
+    "nodegroup",
+    "numaaware",
+    "queue-affinity",
+    "queue-hierarchy",
+    "resource-strategy-fit",
+    "resourcequota",
+    "sharding",
+    "subjob",
+    "task-topology",
     "usage",
 };
 

@@ -29,8 +29,7 @@ struct PodIdentity {
 std::string PodText(const Json& pod, const PodIdentity& identity) {
   const Json meta = pod["metadata"];
   std::map<std::string, std::string> annotations;
-  for (const auto& [key, value] : meta["annotations"].Entries())
-    annotations[key] = value.Dump();
+  for (const auto& [key, value] : meta["annotations"].Entries()) annotations[key] = value.Dump();
   if (!identity.group.empty())
     annotations["scheduling.k8s.io/group-name"] = fmt::format("\"{}\"", identity.group);
   std::vector<std::string> pairs;
@@ -74,16 +73,26 @@ void AddPlugin(World& world, std::string name) {
 // As api.TaskStatus counts them: one bit each.
 TaskStatus StatusOf(int64_t bit) {
   switch (bit) {
-    case 1: return TaskStatus::kPending;
-    case 2: return TaskStatus::kAllocated;
-    case 4: return TaskStatus::kPipelined;
-    case 8: return TaskStatus::kBinding;
-    case 16: return TaskStatus::kBound;
-    case 32: return TaskStatus::kRunning;
-    case 64: return TaskStatus::kReleasing;
-    case 128: return TaskStatus::kSucceeded;
-    case 256: return TaskStatus::kFailed;
-    default: return TaskStatus::kUnknown;
+    case 1:
+      return TaskStatus::kPending;
+    case 2:
+      return TaskStatus::kAllocated;
+    case 4:
+      return TaskStatus::kPipelined;
+    case 8:
+      return TaskStatus::kBinding;
+    case 16:
+      return TaskStatus::kBound;
+    case 32:
+      return TaskStatus::kRunning;
+    case 64:
+      return TaskStatus::kReleasing;
+    case 128:
+      return TaskStatus::kSucceeded;
+    case 256:
+      return TaskStatus::kFailed;
+    default:
+      return TaskStatus::kUnknown;
   }
 }
 
@@ -165,11 +174,11 @@ Verdict CheckJobCounts(const Json& in, const Json& want) {
 
 Verdict CheckMinTaskMember(const Json& in, const Json& want) {
   // What the PodGroup said before has left no trace by the time it is read.
-  const auto world = WorldOf(
-      {std::string(kQueue),
-       fmt::format(R"({{"apiVersion":"{}","kind":"PodGroup","metadata":{{"name":"pg"}},)"
-                   R"("spec":{{"minTaskMember":{}}}}})",
-                   kVolcanoApi, in["minTaskMemberChanged"].Dump())});
+  const auto world =
+      WorldOf({std::string(kQueue),
+               fmt::format(R"({{"apiVersion":"{}","kind":"PodGroup","metadata":{{"name":"pg"}},)"
+                           R"("spec":{{"minTaskMember":{}}}}})",
+                           kVolcanoApi, in["minTaskMemberChanged"].Dump())});
   if (!world->problems.empty() || world->cluster.jobs.empty()) return Problem(*world);
   const Job& job = world->cluster.jobs[JobId(0)];
   std::map<std::string, int64_t> recorded;

@@ -33,7 +33,9 @@ Missing MissingOf(const Json& in) {
   return in["defaultValue"].Text() == "Infinity" ? Missing::kInfinity : Missing::kZero;
 }
 
-Verdict Truth(bool want, bool ours) { return Verdict::Of(want == ours, ours ? "true" : "false"); }
+Verdict Truth(bool want, bool ours) {
+  return Verdict::Of(want == ours, ours ? "true" : "false");
+}
 
 // Volcano's decreases name kinds that have not changed as well; as amounts they are the same.
 bool SameAmountsIn(const Json& want, const Resource& ours, ResourceKinds& kinds) {
@@ -143,9 +145,8 @@ Verdict CheckResourcePair(const Json& in, const Json& want) {
   compare("sub", [](O& o, const Json& w) { return o.Compare(w, o.left.Sub(o.right)); });
   compare("setMaxResource",
           [](O& o, const Json& w) { return o.Compare(w, o.left.SetMax(o.right)); });
-  compare("minDimensionResource.Zero", [](O& o, const Json& w) {
-    return o.Compare(w, o.left.CapBy(o.right, Missing::kZero));
-  });
+  compare("minDimensionResource.Zero",
+          [](O& o, const Json& w) { return o.Compare(w, o.left.CapBy(o.right, Missing::kZero)); });
   compare("minDimensionResource.Infinity", [](O& o, const Json& w) {
     return o.Compare(w, o.left.CapBy(o.right, Missing::kInfinity));
   });
@@ -173,10 +174,9 @@ Verdict CheckResourceAlone(const Json& in, const Json& want) {
   SortKinds(names);
   SortKinds(ours);
   const std::string text = ToString(o.left, o.kinds);
-  return Verdict::Of(o.left.IsEmpty() == want["isEmpty"].Bool() && ours == names &&
-                         text == want["string"].Text(),
-                     fmt::format("{}, named {}, {}", text, ours,
-                                 o.left.IsEmpty() ? "empty" : "not empty"));
+  return Verdict::Of(
+      o.left.IsEmpty() == want["isEmpty"].Bool() && ours == names && text == want["string"].Text(),
+      fmt::format("{}, named {}, {}", text, ours, o.left.IsEmpty() ? "empty" : "not empty"));
 }
 
 }  // namespace krafla::volcano_tables

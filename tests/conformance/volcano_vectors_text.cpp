@@ -33,15 +33,17 @@ int LengthInMinutes(const ZoneWindow& window) {
   return length > 0 ? length : length + kMinutesPerDay;
 }
 
-std::string ErrorOf(const Error& error) { return "error: " + error.message; }
+std::string ErrorOf(const Error& error) {
+  return "error: " + error.message;
+}
 
 }  // namespace
 
 Verdict CheckBool(const Json& in, const Json& want) {
   const std::optional<bool> ours = ParseGoBool(in["s"].Text());
-  return Verdict::Of(ours.has_value() != want["error"].Bool() &&
-                         ours.value_or(false) == want["value"].Bool(),
-                     ours ? (*ours ? "true" : "false") : "error");
+  return Verdict::Of(
+      ours.has_value() != want["error"].Bool() && ours.value_or(false) == want["value"].Bool(),
+      ours ? (*ours ? "true" : "false") : "error");
 }
 
 Verdict CheckQuantity(const Json& in, const Json& want) {
@@ -95,8 +97,8 @@ Verdict CheckAllowedEvictions(const Json& in, const Json& want) {
   // In Volcano minAvailable wins because only one of the two gets here; with both, as in some of
   // the vectors, this function prefers the other.
   std::string complaint;
-  const Allowance ours = AllowedEvictions(
-      budget, census, {.floor = false, .max_unavailable_wins = true}, complaint);
+  const Allowance ours =
+      AllowedEvictions(budget, census, {.floor = false, .max_unavailable_wins = true}, complaint);
   return Verdict::Of(ours.count == want.Integer(), fmt::format("{}", ours.count));
 }
 

@@ -1,4 +1,5 @@
-// Amounts, durations, timestamps, percentages and windows: whatever the bytes, an answer or a sentence.
+// Amounts, durations, timestamps, percentages and windows: whatever the bytes, an answer or a
+// sentence.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   if (const auto duration = krafla::ParseGoDuration(text))
-    if (krafla::ParseGoDuration(krafla::FormatGoDuration(*duration)).value_or(*duration + 1) != *duration)
+    if (krafla::ParseGoDuration(krafla::FormatGoDuration(*duration)).value_or(*duration + 1) !=
+        *duration)
       std::abort();
   (void)krafla::ScaledIntOrPercent(text, 10);
   (void)krafla::ParseRfc3339(text);

@@ -1,4 +1,5 @@
-// Selectors, affinity, tolerations and spread constraints of a pod, made of the input's bytes, read and asked.
+// Selectors, affinity, tolerations and spread constraints of a pod, made of the input's bytes, read
+// and asked.
 #include <cstdint>
 #include <string>
 
@@ -17,8 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   krafla::Diagnostics diagnostics;
   krafla::ReadClusterOptions options;
   options.lenient = (data[0] & 0x80) != 0;
-  const krafla::Cluster cluster =
-      krafla::ReadClusterFromText(text, "fuzz", options, diagnostics);
+  const krafla::Cluster cluster = krafla::ReadClusterFromText(text, "fuzz", options, diagnostics);
   for (const krafla::PodSpec& spec : cluster.specs) {
     for (const auto* terms : {&spec.required_affinity, &spec.required_anti_affinity})
       for (const krafla::PodAffinityTerm& term : *terms)

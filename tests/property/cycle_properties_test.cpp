@@ -1,5 +1,6 @@
-// What must hold for every cycle, whatever the cluster and the configuration. Each property is judged at the commit it
-// is about, on the state the scheduler had then, by means that do not use the code that decided.
+// What must hold for every cycle, whatever the cluster and the configuration. Each property is
+// judged at the commit it is about, on the state the scheduler had then, by means that do not use
+// the code that decided.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,14 +19,19 @@ namespace {
 const Wanted kAnything;
 const Wanted kKraflaOnly{.profile = "krafla"};
 
-bool ForSomebody(const Eviction& eviction) { return eviction.for_task.valid(); }
+bool ForSomebody(const Eviction& eviction) {
+  return eviction.for_task.valid();
+}
 
 // Who holds a place on a node.
-int32_t Placed(const Job& job) { return job.AllocatedCount(); }
+int32_t Placed(const Job& job) {
+  return job.AllocatedCount();
+}
 
 // ---- room
 
-// Amounts a node had at the start and has now. A node that held too much from the start may go on doing so.
+// Amounts a node had at the start and has now. A node that held too much from the start may go on
+// doing so.
 class RoomJudge {
  public:
   explicit RoomJudge(ObservedCycle& cycle) : cycle_(cycle), cluster_(cycle.cluster) {
@@ -92,7 +98,8 @@ TEST(CycleProperties, BindsAreIssuedOnlyForAJobThatReachesItsMinimumWithThem) {
           best_effort += cycle.cluster.tasks[task].status == TaskStatus::kPending &&
                          cycle.cluster.tasks[task].best_effort;
         const int32_t has = Placed(job) + job.Count(TaskStatus::kSucceeded) + best_effort;
-        const JobFacts& facts = random.jobs.at(cycle.cluster.JobKey(cycle.cluster.tasks[bind.task].job));
+        const JobFacts& facts =
+            random.jobs.at(cycle.cluster.JobKey(cycle.cluster.tasks[bind.task].job));
         if (has < facts.min_member)
           cycle.Complain(fmt::format("{} is bound, its job has {} of {}", cycle.Key(bind.task), has,
                                      facts.min_member));
@@ -111,8 +118,8 @@ TEST(CycleProperties, EveryEvictionHasItsBeneficiaryOnThatNodeInTheSameCommit) {
     cycle.on_commit = [&](const CommitView& commit) {
       for (const Eviction& eviction : commit.evictions) {
         if (!ForSomebody(eviction)) continue;
-        const bool pipelined_here = std::any_of(
-            commit.moves.begin(), commit.moves.end(), [&](const Move& move) {
+        const bool pipelined_here =
+            std::any_of(commit.moves.begin(), commit.moves.end(), [&](const Move& move) {
               return move.kind == Move::Kind::kPipeline && move.task == eviction.for_task &&
                      move.node == eviction.node;
             });
@@ -127,8 +134,8 @@ TEST(CycleProperties, EveryEvictionHasItsBeneficiaryOnThatNodeInTheSameCommit) {
   });
 }
 
-// D19. Puts one victim of a commit back and asks for everyone the commit pipelined whether it would still be placed:
-// with a node search that remembers nothing.
+// D19. Puts one victim of a commit back and asks for everyone the commit pipelined whether it would
+// still be placed: with a node search that remembers nothing.
 class SparedJudge {
  public:
   SparedJudge(ObservedCycle& cycle, const CommitView& commit)
@@ -200,11 +207,12 @@ void JudgeGuards(const RandomCluster& random, ObservedCycle& cycle) {
     const std::string key = cycle.Key(eviction.task);
     const PodFacts& pod = random.pods.at(key);
     const Switch asked = AskedBy(eviction);
-    const bool cooling = pod.state == PodFacts::State::kRunning &&
-                         pod.placed_seconds_ago < pod.cooldown_seconds;
+    const bool cooling =
+        pod.state == PodFacts::State::kRunning && pod.placed_seconds_ago < pod.cooldown_seconds;
     if (ForSomebody(eviction) && cooling && cycle.Asks("cdp", asked))
       cycle.Complain(key + " is evicted while it cools down");
-    const bool critical = pod.ns == "kube-system" || pod.priority_class == "system-cluster-critical";
+    const bool critical =
+        pod.ns == "kube-system" || pod.priority_class == "system-cluster-critical";
     if (critical && cycle.Asks("conformance", asked))
       cycle.Complain(key + " is evicted, and the cluster lives on it");
     for (size_t i = 0; i < left.size(); ++i) {
@@ -285,9 +293,10 @@ class BudgetJudge {
         ++drained[pod.job];
         if (HasBudget(job)) JudgeAnnotations(cycle_.Key(eviction.task), job, count);
         if (!HasBudget(job) && count.evicted > 0)
-          cycle_.Complain(fmt::format("{} goes while job {}, which has no budget, has an eviction "
-                                      "outstanding",
-                                      cycle_.Key(eviction.task), pod.job));
+          cycle_.Complain(
+              fmt::format("{} goes while job {}, which has no budget, has an eviction "
+                          "outstanding",
+                          cycle_.Key(eviction.task), pod.job));
       }
     }
     for (const Eviction& eviction : commit.evictions)
@@ -314,7 +323,8 @@ class BudgetJudge {
         cycle_.Complain(fmt::format("{} goes: {} unavailable, {} allowed", pod, unavailable,
                                     job.max_unavailable));
     } else if (count.running < ReadAmount(job.min_available, count.total)) {
-      cycle_.Complain(fmt::format("{} goes: {} run, {} must", pod, count.running, job.min_available));
+      cycle_.Complain(
+          fmt::format("{} goes: {} run, {} must", pod, count.running, job.min_available));
     }
   }
 

@@ -90,8 +90,7 @@ void ForAll(int cases, const Wanted& wanted,
             const std::function<std::string(const RandomCluster&)>& property) {
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
   rc::detail::TestMetadata metadata;
-  metadata.id = metadata.description =
-      fmt::format("{}.{}", test->test_suite_name(), test->name());
+  metadata.id = metadata.description = fmt::format("{}.{}", test->test_suite_name(), test->name());
   rc::detail::TestParams params;
   params.seed = SeedOf(metadata.id);
   params.maxSuccess = cases;
@@ -104,8 +103,7 @@ void ForAll(int cases, const Wanted& wanted,
         const std::string complaint = property(cluster);
         if (!complaint.empty()) RC_FAIL(complaint + "\n" + cluster.Describe());
       },
-      metadata, params, listener,
-      std::unordered_map<std::string, rc::detail::Reproduce>{});
+      metadata, params, listener, std::unordered_map<std::string, rc::detail::Reproduce>{});
   if (result.template is<rc::detail::SuccessResult>()) return;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);

@@ -1,5 +1,5 @@
-// Runs a property on many random clusters. A failure is shrunk and shown with its seed, its configuration and its
-// cluster, also when it is a CHECK that ends the process.
+// Runs a property on many random clusters. A failure is shrunk and shown with its seed, its
+// configuration and its cluster, also when it is a CHECK that ends the process.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,9 @@
 
 namespace krafla::testing {
 
-// The property says what is wrong, or nothing. Fails the running test at the first cluster, made as small as it gets,
-// of which something is said. The clusters depend on the test's name alone, unless --gtest_random_seed asks for others.
+// The property says what is wrong, or nothing. Fails the running test at the first cluster, made as
+// small as it gets, of which something is said. The clusters depend on the test's name alone,
+// unless --gtest_random_seed asks for others.
 void ForAll(int cases, const Wanted& wanted,
             const std::function<std::string(const RandomCluster&)>& property);
 

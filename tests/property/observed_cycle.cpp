@@ -42,8 +42,9 @@ SessionOptions OptionsFor(const RandomCluster& random, CycleMemory& memory) {
 
 }  // namespace
 
-// Everything a session asks between two statements comes past here, which is how commits are noticed: an action has to
-// ask about predicates, queues, validity or nominated victims before it changes anything again.
+// Everything a session asks between two statements comes past here, which is how commits are
+// noticed: an action has to ask about predicates, queues, validity or nominated victims before it
+// changes anything again.
 class ObservedCycle::Observer final : public Plugin {
  public:
   explicit Observer(ObservedCycle& cycle) : cycle_(cycle) {}

@@ -1,5 +1,5 @@
-// A cycle on a random cluster that can be watched: an observer sits in a tier before all others, abstains from
-// everything, and sees every move and every commit at the moment it is made.
+// A cycle on a random cluster that can be watched: an observer sits in a tier before all others,
+// abstains from everything, and sees every move and every commit at the moment it is made.
 #pragma once
 
 #include <functional>
@@ -24,14 +24,16 @@ struct Move {
 
 // What became part of the plan at once, seen before anything else changed.
 struct CommitView {
-  std::span<const Move> moves;  // since the last commit or the begin of the action, without what was rolled back
+  std::span<const Move>
+      moves;  // since the last commit or the begin of the action, without what was rolled back
   std::span<const Bind> binds;
   std::span<const Eviction> evictions;
 };
 
 class ObservedCycle {
  public:
-  // `text`: the cluster's manifests in whatever order. `complaint` is set when the input cannot be read.
+  // `text`: the cluster's manifests in whatever order. `complaint` is set when the input cannot be
+  // read.
   ObservedCycle(const RandomCluster& random, std::string_view text, bool observed = true);
   explicit ObservedCycle(const RandomCluster& random) : ObservedCycle(random, random.Text()) {}
   ObservedCycle(const ObservedCycle&) = delete;
@@ -75,7 +77,8 @@ class ObservedCycle {
   bool reporting_ = false;
 };
 
-// Reads, runs all actions as a user would, and gives the plan as JSON; complaints of the readers come first.
+// Reads, runs all actions as a user would, and gives the plan as JSON; complaints of the readers
+// come first.
 std::string RunToJson(const RandomCluster& random, std::string_view text);
 
 }  // namespace krafla::testing

@@ -13,13 +13,13 @@ namespace krafla::testing {
 namespace {
 
 constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
-    "priorities",    "gangs",           "roles",        "best-effort",      "gates",
-    "terminating",   "finished",        "bound",        "preemptable",      "zones",
-    "budgets",       "cooldowns",       "pod-budgets",  "system-pods",      "node-selectors",
-    "taints",        "pod-affinity",    "spread",       "host-ports",       "pod-limits",
-    "extended",      "closed-queues",   "capability",   "reclaimable-false", "hierarchy",
-    "never-preempts", "nominated-nodes", "overcommitted", "strangers",       "min-resources",
-    "waiting-times", "switches",        "topology-aware"};
+    "priorities",     "gangs",           "roles",         "best-effort",       "gates",
+    "terminating",    "finished",        "bound",         "preemptable",       "zones",
+    "budgets",        "cooldowns",       "pod-budgets",   "system-pods",       "node-selectors",
+    "taints",         "pod-affinity",    "spread",        "host-ports",        "pod-limits",
+    "extended",       "closed-queues",   "capability",    "reclaimable-false", "hierarchy",
+    "never-preempts", "nominated-nodes", "overcommitted", "strangers",         "min-resources",
+    "waiting-times",  "switches",        "topology-aware"};
 
 constexpr const char* kNow = "2026-03-10T12:00:00Z";
 constexpr int64_t kNowSeconds = 12 * 3600;  // of that day
@@ -259,7 +259,9 @@ class Maker {
     const bool never = Chance(dice, Feature::kNeverPreempts, 20);
     const bool critical = Chance(dice, Feature::kSystemPods, 15);
     if (Has(Feature::kPriorities) || never || critical) {
-      const PriorityClass& chosen = critical ? kPriorityClasses[4] : never ? kPriorityClasses[3] : priority;
+      const PriorityClass& chosen = critical ? kPriorityClasses[4]
+                                    : never  ? kPriorityClasses[3]
+                                             : priority;
       t.priority_class = chosen.name;
       t.priority = chosen.value;
       t.never = chosen.never;
@@ -288,8 +290,8 @@ class Maker {
           .emplace_back(alternative ? "cooldown-time.volcano.sh" : "volcano.sh/cooldown-time",
                         fmt::format("{}m", minutes));
     }
-    const std::string gate = dice.Chance(50) ? "example.com/wait"
-                                             : "scheduling.volcano.sh/queue-allocation-gate";
+    const std::string gate =
+        dice.Chance(50) ? "example.com/wait" : "scheduling.volcano.sh/queue-allocation-gate";
     if (Chance(dice, Feature::kGates, 15)) t.gate = gate;
   }
 
@@ -304,7 +306,8 @@ class Maker {
     const std::string key = dice.Chance(60) ? "kubernetes.io/hostname" : "zone";
     const int flavour = dice.Below(10);
     if (Chance(dice, Feature::kPodAffinity, 35))
-      t.affinity = {.app = app, .key = key, .anti = flavour < 7, .required = flavour < 5 || flavour > 8};
+      t.affinity = {
+          .app = app, .key = key, .anti = flavour < 7, .required = flavour < 5 || flavour > 8};
     const bool hard = dice.Chance(60);
     if (Chance(dice, Feature::kSpread, 30)) t.spread = {.app = app, .key = key, .required = hard};
   }
@@ -312,12 +315,15 @@ class Maker {
   void AddJob(int index) {
     Dice dice(shape_.seed, "job", index);
     JobDraft job;
-    job.ns = Chance(dice, Feature::kSystemPods, 15) ? "kube-system" : dice.Chance(70) ? "ns0" : "ns1";
+    job.ns = Chance(dice, Feature::kSystemPods, 15) ? "kube-system"
+             : dice.Chance(70)                      ? "ns0"
+                                                    : "ns1";
     job.name = fmt::format("j{}", index);
     const int count = 1 + dice.Below(6);
     const bool roles = Chance(dice, Feature::kRoles, 50);
     job.roles.push_back(MakeTemplate(dice));
-    // A second role asks for something else but belongs to the same job, so to the same priority class.
+    // A second role asks for something else but belongs to the same job, so to the same priority
+    // class.
     PodTemplate second = MakeTemplate(dice);
     second.priority_class = job.roles[0].priority_class;
     second.priority = job.roles[0].priority;
@@ -363,10 +369,19 @@ class Maker {
     if (!job.roles[0].priority_class.empty())
       json.Key("priorityClassName").String(job.roles[0].priority_class);
     if (has_minimum)
-      json.Key("minResources").BeginObject().Key("cpu").String(std::to_string(minimum_cpus)).EndObject();
+      json.Key("minResources")
+          .BeginObject()
+          .Key("cpu")
+          .String(std::to_string(minimum_cpus))
+          .EndObject();
     if (job.roles.size() > 1)
-      json.Key("minTaskMember").BeginObject().Key("master").Integer(1).Key("worker").Integer(
-          role_minimum).EndObject();
+      json.Key("minTaskMember")
+          .BeginObject()
+          .Key("master")
+          .Integer(1)
+          .Key("worker")
+          .Integer(role_minimum)
+          .EndObject();
     json.EndObject();
     json.Key("status").BeginObject().Key("phase").String(phase).EndObject();
     Keep(json);
@@ -393,7 +408,8 @@ class Maker {
 
   // ---- pods
 
-  // A node with room, from a random one on; null when there is none. Sometimes room does not matter.
+  // A node with room, from a random one on; null when there is none. Sometimes room does not
+  // matter.
   NodeState* FindRoom(Dice& dice, const PodTemplate& t) {
     const size_t start = static_cast<size_t>(dice.Below(64)) % nodes_.size();
     const bool crowd = Chance(dice, Feature::kOvercommittedNodes, 15);
@@ -415,9 +431,10 @@ class Maker {
     const bool terminating = Chance(dice, Feature::kTerminating, 12);
     const bool finished = Chance(dice, Feature::kFinished, 10);
     if (state == State::kRunning)
-      state = finished ? State::kFinished : terminating ? State::kTerminating
-                       : bound                          ? State::kBound
-                                                        : State::kRunning;
+      state = finished      ? State::kFinished
+              : terminating ? State::kTerminating
+              : bound       ? State::kBound
+                            : State::kRunning;
     NodeState* node = nullptr;
     if (state != State::kPending) node = FindRoom(dice, t);
     if (node == nullptr) state = State::kPending;
@@ -436,7 +453,8 @@ class Maker {
     annotations.emplace_back("scheduling.k8s.io/group-name", job.name);
     if (!role.empty()) annotations.emplace_back("volcano.sh/task-spec", role);
     const bool own_priority = dice.Chance(10);
-    if (own_priority) annotations.emplace_back("volcano.sh/task-priority", std::to_string(dice.Below(3)));
+    if (own_priority)
+      annotations.emplace_back("volcano.sh/task-priority", std::to_string(dice.Below(3)));
     WritePod(dice, t, facts, annotations, node, "volcano");
   }
 
@@ -473,8 +491,8 @@ class Maker {
 
     JsonWriter json;
     BeginObject(json, "v1", "Pod");
-    WriteMetadata(json, "Pod", facts.ns, facts.name, 9000 + 60 * dice.Below(3), t.labels, annotations,
-                  facts.state == State::kTerminating);
+    WriteMetadata(json, "Pod", facts.ns, facts.name, 9000 + 60 * dice.Below(3), t.labels,
+                  annotations, facts.state == State::kTerminating);
     json.Key("spec").BeginObject();
     json.Key("schedulerName").String(scheduler);
     if (placed) json.Key("nodeName").String(node->name);
@@ -546,14 +564,27 @@ class Maker {
       json.Key("key").String("dedicated").Key("operator").String("Exists").EndObject().EndArray();
     }
     if (!t.gate.empty() && !placed)
-      json.Key("schedulingGates").BeginArray().BeginObject().Key("name").String(t.gate).EndObject().EndArray();
+      json.Key("schedulingGates")
+          .BeginArray()
+          .BeginObject()
+          .Key("name")
+          .String(t.gate)
+          .EndObject()
+          .EndArray();
     if (!t.affinity.key.empty()) WriteAffinity(json, t.affinity);
     if (!t.spread.key.empty()) WriteSpread(json, t.spread);
     json.Key("containers").BeginArray().BeginObject();
     json.Key("name").String("c").Key("image").String("img");
     if (t.host_port > 0)
-      json.Key("ports").BeginArray().BeginObject().Key("containerPort").Integer(80).Key("hostPort").Integer(
-          t.host_port).EndObject().EndArray();
+      json.Key("ports")
+          .BeginArray()
+          .BeginObject()
+          .Key("containerPort")
+          .Integer(80)
+          .Key("hostPort")
+          .Integer(t.host_port)
+          .EndObject()
+          .EndArray();
     json.Key("resources").BeginObject();
     if (t.cpu_milli + t.memory_mb + t.gpus > 0) {
       json.Key("requests").BeginObject();
@@ -602,7 +633,9 @@ std::string JoinAsYaml(const std::vector<std::string>& objects) {
 
 }  // namespace
 
-std::string_view ToString(Feature feature) { return kFeatureNames[static_cast<size_t>(feature)]; }
+std::string_view ToString(Feature feature) {
+  return kFeatureNames[static_cast<size_t>(feature)];
+}
 
 std::string ToString(const Shape& shape) {
   std::string features;
@@ -625,7 +658,9 @@ uint64_t Dice::Next() {
   return z ^ (z >> 31);
 }
 
-std::string RandomCluster::Text() const { return JoinAsYaml(objects); }
+std::string RandomCluster::Text() const {
+  return JoinAsYaml(objects);
+}
 
 std::string RandomCluster::ShuffledText(uint64_t order_seed) const {
   std::vector<std::string> shuffled = objects;
@@ -634,7 +669,8 @@ std::string RandomCluster::ShuffledText(uint64_t order_seed) const {
 }
 
 std::string RandomCluster::ListText() const {
-  return fmt::format(R"({{"apiVersion":"v1","kind":"List","items":[{}]}})", fmt::join(objects, ",\n"));
+  return fmt::format(R"({{"apiVersion":"v1","kind":"List","items":[{}]}})",
+                     fmt::join(objects, ",\n"));
 }
 
 std::string RandomCluster::Describe() const {

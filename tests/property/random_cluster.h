@@ -1,9 +1,9 @@
-// Random clusters with a random scheduler configuration, small and full of corners. Everything follows from the shape:
-// the same shape gives the same texts, on every machine.
+// Random clusters with a random scheduler configuration, small and full of corners. Everything
+// follows from the shape: the same shape gives the same texts, on every machine.
 //
-// Nodes, queues and jobs each draw from a stream of their own, and a feature that is switched off still draws what it
-// would have drawn. A case with one job or one feature less is therefore the same case otherwise, which is what makes
-// shrinking useful.
+// Nodes, queues and jobs each draw from a stream of their own, and a feature that is switched off
+// still draws what it would have drawn. A case with one job or one feature less is therefore the
+// same case otherwise, which is what makes shrinking useful.
 #pragma once
 
 #include <cstdint>
@@ -64,10 +64,10 @@ std::string ToString(const Shape& shape);
 
 // What a property wants of its clusters.
 struct Wanted {
-  std::string profile;          // empty: either
-  bool pending_pods = true;     // false: every pod has a node or has ended
-  std::string config;           // empty: a random one
-  std::string more_config;      // added to its end
+  std::string profile;       // empty: either
+  bool pending_pods = true;  // false: every pod has a node or has ended
+  std::string config;        // empty: a random one
+  std::string more_config;   // added to its end
 };
 
 // What the texts say, kept apart for judges that must not trust the readers.
@@ -84,7 +84,7 @@ struct PodFacts {
 };
 struct JobFacts {
   int min_member = 0;
-  std::string min_available;    // the budget's, as the annotations that count say
+  std::string min_available;  // the budget's, as the annotations that count say
   std::string max_unavailable;
 };
 struct PodBudgetFacts {

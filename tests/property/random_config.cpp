@@ -11,7 +11,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Windows as they stand at noon: open, closed, past midnight, the whole day, and with an end that is now.
+// Windows as they stand at noon: open, closed, past midnight, the whole day, and with an end that
+// is now.
 const Names kWindows = {"08:00-18:00", "13:00-15:00", "18:00-08:00", "22:00-13:00",
                         "00:00-00:00", "08:00-12:00", "12:00-12:30"};
 
@@ -53,8 +54,8 @@ std::vector<Names> MakeTiers(Dice& dice) {
     default:
       break;
   }
-  Names all = {"priority", "gang",       "conformance", "cdp", "pdb",       "tdm",    "drf",
-               "predicates", "proportion", "nodeorder", "sla", "overcommit", "binpack"};
+  Names all = {"priority",   "gang",       "conformance", "cdp", "pdb",        "tdm",    "drf",
+               "predicates", "proportion", "nodeorder",   "sla", "overcommit", "binpack"};
   dice.Shuffle(all);
   std::vector<Names> tiers(static_cast<size_t>(1 + dice.Below(3)));
   for (const std::string& name : all) {

@@ -1,5 +1,5 @@
-// Random statements on random clusters: what is taken back leaves nothing behind, and what is kept up to date by
-// increments equals what a computation from scratch gives.
+// Random statements on random clusters: what is taken back leaves nothing behind, and what is kept
+// up to date by increments equals what a computation from scratch gives.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -37,9 +37,7 @@ class Bytes {
     for (TaskId task : tasks) Add(task.value);
   }
   // A section, for telling which one differs.
-  void Begin(std::string name) {
-    sections_.emplace_back(std::move(name), text_.size());
-  }
+  void Begin(std::string name) { sections_.emplace_back(std::move(name), text_.size()); }
   // Where two differ, as a section's name; empty when they do not.
   static std::string Difference(const Bytes& a, const Bytes& b) {
     if (a.text_ == b.text_) return {};
@@ -80,7 +78,8 @@ void AddTables(Session& s, Bytes& bytes) {
   }
   for (NodeId node : cluster.nodes_by_name) {
     bytes.Begin(fmt::format("amounts of node {}", cluster.NodeName(node)));
-    for (const auto* amounts : {&cluster.idle, &cluster.used, &cluster.releasing, &cluster.pipelined})
+    for (const auto* amounts :
+         {&cluster.idle, &cluster.used, &cluster.releasing, &cluster.pipelined})
       bytes.Add((*amounts)[node], kinds);
     bytes.Add(cluster.nodes[node].tasks);
     bytes.Begin(fmt::format("view of node {}", cluster.NodeName(node)));
@@ -162,8 +161,8 @@ class Player {
  public:
   Player(Session& session, uint64_t seed) : session_(session), dice_(seed) {}
 
-  // A few operations, perhaps with statements inside, perhaps taken back in parts. Complains when a rollback to a
-  // savepoint does not give back the state of that moment.
+  // A few operations, perhaps with statements inside, perhaps taken back in parts. Complains when a
+  // rollback to a savepoint does not give back the state of that moment.
   void Play(Statement& statement, int depth) {
     const int steps = 1 + dice_.Below(8);
     for (int i = 0; i < steps && complaint.empty(); ++i) {
@@ -374,7 +373,8 @@ std::string Show(const Cluster& cluster, const NodeSearch::Choice& choice) {
   return fmt::format("{}{}", cluster.NodeName(choice.node), choice.idle ? "" : " later");
 }
 
-// The session's node search, which keeps answers, against one that has none yet and against none at all.
+// The session's node search, which keeps answers, against one that has none yet and against none at
+// all.
 std::string CompareSearches(Session& session, TaskId task) {
   const Cluster& cluster = session.cluster;
   NodeSearch& kept = session.node_search();
@@ -395,8 +395,8 @@ std::string CompareSearches(Session& session, TaskId task) {
                        Show(cluster, by_plain));
   const std::string why = FitErrors::Text(kept_error, session.reasons);
   if (const std::string fresh_why = FitErrors::Text(fresh_error, session.reasons); why != fresh_why)
-    return fmt::format("{}: \"{}\" by kept answers, \"{}\" by fresh ones", cluster.TaskKey(task), why,
-                       fresh_why);
+    return fmt::format("{}: \"{}\" by kept answers, \"{}\" by fresh ones", cluster.TaskKey(task),
+                       why, fresh_why);
 
   std::vector<uint32_t> positions;
   for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p) {

@@ -35,7 +35,9 @@ Cycle::Cycle(const CycleInput& input) : log_(input.verbosity) {
   session = std::make_unique<Session>(cluster, config, options, log_);
 }
 
-void Cycle::Run() { session->RunActions(); }
+void Cycle::Run() {
+  session->RunActions();
+}
 
 std::map<std::string, std::string> Cycle::Binds() const {
   std::map<std::string, std::string> binds;
@@ -82,6 +84,8 @@ JobId Cycle::FindJob(std::string_view key) const {
   return {};
 }
 
-std::string Summary(const Cycle& cycle) { return PlanAsJson(*cycle.session, std::nullopt); }
+std::string Summary(const Cycle& cycle) {
+  return PlanAsJson(*cycle.session, std::nullopt);
+}
 
 }  // namespace krafla::testing

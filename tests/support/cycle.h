@@ -35,11 +35,11 @@ class Cycle {
   std::string log_text;
   std::unique_ptr<Session> session;
 
-  std::map<std::string, std::string> Binds() const;       // pod -> node
-  std::vector<std::string> Evictions() const;             // pods, sorted
-  std::map<std::string, std::string> Pipelined() const;   // pod -> node
-  std::map<std::string, std::string> Phases() const;      // job -> phase
-  TaskId Find(std::string_view key) const;                // "ns/name"
+  std::map<std::string, std::string> Binds() const;      // pod -> node
+  std::vector<std::string> Evictions() const;            // pods, sorted
+  std::map<std::string, std::string> Pipelined() const;  // pod -> node
+  std::map<std::string, std::string> Phases() const;     // job -> phase
+  TaskId Find(std::string_view key) const;               // "ns/name"
   JobId FindJob(std::string_view key) const;
 
  private:
