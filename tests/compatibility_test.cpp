@@ -798,5 +798,88 @@ TEST(D33MissingClaims, APodWithoutItsClaimWaitsWithItsJob) {
   EXPECT_EQ(role.volcano.binds, (Texts{{"default/job-1", "n1"}}));
 }
 
+// ---- D34: a dry run asks the queue's share
+
+TEST(D34DryRunShare, NobodyIsEvictedForAPodItsQueueHasNoShareFor) {
+  const std::string cluster =
+      PriorityClassesYaml() + QueueYaml({.capability = "cpu 4, memory 64Gi"}) +
+      NodeYaml({.has = "cpu 8, memory 64Gi, pods 110"}) +
+      PodGroupYaml({.name = "low", .min_member = 0, .priority = "low", .phase = "Running"}) +
+      PodGroupYaml({.name = "high", .priority = "high"}) +
+      PodYaml({.name = "low-0", .group = "low", .node = "n1", .asks = "cpu 2, memory 1Gi"}) +
+      PodYaml({.name = "low-1", .group = "low", .node = "n1", .asks = "cpu 2, memory 1Gi"}) +
+      PodYaml({.name = "high-0", .group = "high", .asks = "cpu 6, memory 1Gi"});
+  const std::string config =
+      ConfigYaml({.tiers = {"priority gang", "predicates proportion"}}) +
+      "configurations:\n- name: preempt\n  arguments: {enableTopologyAwarePreemption: true}\n";
+  const Both both("dry-run-share", cluster, config);
+  EXPECT_EQ(both.krafla.evictions, Pods{});
+  EXPECT_EQ(both.volcano.evictions.size(), 2u);
+}
+
+// ---- found in review
+
+std::string AffinityYaml(std::string_view kind) {
+  return "affinity: {" + std::string(kind) +
+         ": {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
+         "kubernetes.io/hostname, "
+         "labelSelector: {matchLabels: {app: web}}}]}}";
+}
+
+std::string OneVictimAndAPodWith(std::string_view affinity) {
+  return PriorityClassesYaml() + QueueYaml() + NodeYaml() +
+         PodGroupYaml({.name = "low", .min_member = 0, .priority = "low", .phase = "Running"}) +
+         PodGroupYaml({.name = "high", .priority = "high"}) +
+         PodYaml({.name = "low-0",
+                  .group = "low",
+                  .node = "n1",
+                  .asks = "cpu 4, memory 1Gi",
+                  .labels = {{"app", "web"}}}) +
+         PodYaml({.name = "high-0", .group = "high", .spec = AffinityYaml(affinity)});
+}
+
+TEST(D27PredicateErrorCache, ThePodItNeedsIsNotEvictedForIt) {
+  const Both both("predicate-error-cache", OneVictimAndAPodWith("podAffinity"),
+                  ConfigYaml({.tiers = {"priority gang", "predicates"}}));
+  EXPECT_EQ(both.krafla.evictions, Pods{});
+  EXPECT_EQ(both.volcano.evictions, Pods{"default/low-0"});
+}
+
+TEST(D27PredicateErrorCache, ThePodItCannotStandMayBeEvictedForIt) {
+  const Both both("predicate-error-cache", OneVictimAndAPodWith("podAntiAffinity"),
+                  ConfigYaml({.tiers = {"priority gang", "predicates"}}));
+  EXPECT_EQ(both.krafla.evictions, Pods{"default/low-0"});
+  EXPECT_EQ(both.volcano.evictions, Pods{});
+}
+
+TEST(D15Guards, ABudgetIsNotSpentOnPodsThatStayAnyway) {
+  std::string cluster =
+      PriorityClassesYaml() + QueueYaml() + NodeYaml({.has = "cpu 2, memory 8Gi, pods 110"}) +
+      PodBudgetYaml({.selects = {{"app", "web"}}, .allows = 1}) +
+      PodGroupYaml({.name = "a", .min_member = 0, .priority = "high", .phase = "Running"}) +
+      PodGroupYaml({.name = "b", .min_member = 0, .priority = "low", .phase = "Running"}) +
+      PodGroupYaml({.name = "new", .priority = "mid"}) +
+      PodYaml({.name = "a-0", .group = "a", .node = "n1", .labels = {{"app", "web"}}}) +
+      PodYaml({.name = "b-0", .group = "b", .node = "n1", .labels = {{"app", "web"}}}) +
+      PodYaml({.name = "new-0", .group = "new"});
+  const Decision decision =
+      Decide(cluster, ConfigYaml({.tiers = {"priority gang pdb", "predicates"}}));
+  EXPECT_EQ(decision.evictions, Pods{"default/b-0"});
+}
+
+TEST(D25DrainGang, AMemberOnAVanishedNodeHoldsNobodyBack) {
+  const std::string cluster =
+      QueueYaml() + NodeYaml({.zone = "rz1"}) +
+      PodGroupYaml({.min_member = 2, .phase = "Running", .annotations = {{kPreemptable, "true"}}}) +
+      PodYaml(
+          {.name = "job-0", .node = "n1", .annotations = {{kPreemptable, "true"}, {kZone, "*"}}}) +
+      PodYaml(
+          {.name = "job-1", .node = "gone", .annotations = {{kPreemptable, "true"}, {kZone, "*"}}});
+  const Decision decision =
+      Decide(cluster, ConfigYaml({.tiers = {"gang tdm", "predicates"},
+                                  .tdm = {{"tdm.revocable-zone.rz1", "08:00-09:00"}}}));
+  EXPECT_EQ(decision.evictions, Pods{"default/job-0"});
+}
+
 }  // namespace
 }  // namespace krafla::testing

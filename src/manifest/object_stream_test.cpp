@@ -301,11 +301,20 @@ TEST(ObjectStreamTest, JsonMistakesAreNamed) {
       {kA + " 5",
        "1:32: error: a document that is not an API object: expected a mapping with apiVersion and "
        "kind"},
-      {kA + "\n---\n" + kB, "2:1: error: this is not JSON: this is not a number of JSON"},
   };
   for (const auto& [text, message] : cases) {
     EXPECT_EQ(OnlyMessage(text), "f:" + message) << text;
   }
+}
+
+TEST(ObjectStreamTest, FlowStyleDocumentsAreYaml) {
+  Diagnostics diagnostics;
+  int objects = 0;
+  ReadObjectsFromText(
+      "{\"kind\":\"A\",\"apiVersion\":\"v1\"}\n---\n{kind: B, apiVersion: v1}\n", "f",
+      [&](const ObjectText&) { ++objects; }, diagnostics);
+  EXPECT_EQ(objects, 2);
+  EXPECT_TRUE(diagnostics.items().empty());
 }
 
 TEST(ObjectStreamTest, TemplatesAreRecognised) {
