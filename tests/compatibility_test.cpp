@@ -881,5 +881,21 @@ TEST(D25DrainGang, AMemberOnAVanishedNodeHoldsNobodyBack) {
   EXPECT_EQ(decision.evictions, Pods{"default/job-0"});
 }
 
+// ---- D35: (anti-)affinity of pods placed in this cycle
+
+TEST(D35NewcomersAffinity, APodPlacedAMomentAgoKeepsOthersAway) {
+  const std::string cluster =
+      PriorityClassesYaml() + QueueYaml() + NodeYaml() +
+      PodGroupYaml({.name = "first", .priority = "high"}) +
+      PodGroupYaml({.name = "second", .priority = "low"}) +
+      PodYaml({.name = "first-0", .group = "first", .spec = AffinityYaml("podAntiAffinity")}) +
+      PodYaml({.name = "second-0", .group = "second", .labels = {{"app", "web"}}});
+  const Both both(
+      "newcomers-affinity", cluster,
+      ConfigYaml({.actions = "allocate", .tiers = {"priority gang", "predicates nodeorder"}}));
+  EXPECT_EQ(both.krafla.binds, (Texts{{"default/first-0", "n1"}}));
+  EXPECT_EQ(both.volcano.binds.size(), 2u);
+}
+
 }  // namespace
 }  // namespace krafla::testing

@@ -28,6 +28,7 @@ constexpr CompatibilitySwitch kSwitches[] = {
     {"exact-undo", &Compatibility::exact_undo},
     {"missing-claims", &Compatibility::missing_claims},
     {"dry-run-share", &Compatibility::dry_run_share},
+    {"newcomers-affinity", &Compatibility::newcomers_affinity},
 };
 
 }  // namespace

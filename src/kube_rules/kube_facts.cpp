@@ -4,7 +4,8 @@
 
 namespace krafla {
 
-KubeFacts::KubeFacts(const Cluster& c, KubeView& v) : cluster(c), view(v), topology(c) {
+KubeFacts::KubeFacts(const Cluster& c, KubeView& v, bool hears_newcomers)
+    : cluster(c), view(v), topology(c) {
   const bool affinity = std::any_of(c.specs.begin(), c.specs.end(),
                                     [](const PodSpec& spec) { return spec.HasPodAffinity(); });
   const bool spread = std::any_of(c.specs.begin(), c.specs.end(),
@@ -13,8 +14,9 @@ KubeFacts::KubeFacts(const Cluster& c, KubeView& v) : cluster(c), view(v), topol
   if (!affinity) return;
   terms = std::make_unique<AffinityTerms>(c, topology, *kinds);
   v.EnsureBuilt();
-  had_required_anti.Reset(c.nodes.size(), false);
-  had_affinity.Reset(c.nodes.size(), false);
+  had_required_anti.Reset(c.nodes.size(), hears_newcomers);
+  had_affinity.Reset(c.nodes.size(), hears_newcomers);
+  any_had_required_anti = any_had_affinity = hears_newcomers;
   for (const TaskId task : v.with_required_anti_affinity()) {
     had_required_anti[c.tasks[task].node] = true;
     any_had_required_anti = true;

@@ -13,8 +13,9 @@
 namespace krafla {
 
 struct KubeFacts {
-  // Before the session's first change.
-  KubeFacts(const Cluster& c, KubeView& v);
+  // Before the session's first change. `hears_newcomers`: terms of pods placed during the session
+  // count at once.
+  KubeFacts(const Cluster& c, KubeView& v, bool hears_newcomers);
 
   const Cluster& cluster;
   KubeView& view;
@@ -26,7 +27,8 @@ struct KubeFacts {
   std::unique_ptr<AffinityTerms> terms;
 
   // Nodes that had such pods when the session opened. Volcano lists them then and not again: a pod
-  // with terms that is placed elsewhere during the session is not heard until the next one.
+  // with terms that is placed elsewhere during the session is not heard until the next one. Where
+  // newcomers are heard every node may have some.
   Table<NodeId, bool> had_required_anti;
   Table<NodeId, bool> had_affinity;
   bool any_had_required_anti = false;

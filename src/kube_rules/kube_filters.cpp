@@ -18,7 +18,7 @@ KubeFilters::KubeFilters(const Cluster& cluster, KubeView& view, ReasonTable& re
       view_(view),
       reasons_(reasons),
       on_(switches),
-      facts_(cluster, view),
+      facts_(cluster, view, switches.hears_newcomers),
       node_fit_(cluster, reasons),
       ports_(cluster, view, reasons),
       too_many_pods_{Refusal::kUnschedulable, reasons.Intern("node(s) pod number exceeded")},

@@ -59,6 +59,7 @@ struct FilterSwitches {
   // Volcano's: once pod affinity had nothing to say about a task it is not asked again in the
   // session, also when that was in the middle of a try that was taken back.
   bool keeps_skips = false;
+  bool hears_newcomers = false;  // terms of pods placed during the session count at once
 };
 
 class KubeFilters {

@@ -42,7 +42,7 @@ KubeScores::KubeScores(const Cluster& cluster, KubeView& view, const ScoreWeight
     : cluster_(cluster),
       view_(view),
       weights_(weights),
-      facts_(cluster, view),
+      facts_(cluster, view, weights.hears_newcomers),
       resources_(cluster, view) {
   preferences_.Resize(cluster.classes.size());
   if (facts_.terms) affinity_.emplace(facts_);

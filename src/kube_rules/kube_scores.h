@@ -26,6 +26,7 @@ struct ScoreWeights {
   int64_t pod_affinity = 2;
   int64_t taint_toleration = 3;
   int64_t topology_spread = 2;
+  bool hears_newcomers = false;  // terms of pods placed during the session count at once
 };
 
 enum class ScorePart : uint8_t {

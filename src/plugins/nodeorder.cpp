@@ -50,6 +50,7 @@ class NodeOrderPlugin final : public Plugin {
     for (const WeightArgument& argument : kWeights)
       if (const std::optional<int64_t> value = option.arguments.GetInt(argument.key))
         weights.*argument.member = *value;
+    weights.hears_newcomers = session.compat.newcomers_affinity;
     scores_.emplace(session.cluster, session.kube, weights);
 
     ScoreHook& score = hooks.score.emplace();

@@ -62,6 +62,7 @@ class PredicatesPlugin final : public Plugin {
       if (const std::optional<bool> value = option.arguments.GetBool(argument.key))
         switches.*argument.member = *value;
     switches.keeps_skips = !session.compat.exact_undo;
+    switches.hears_newcomers = session.compat.newcomers_affinity;
     filters_.emplace(session.cluster, session.kube, session.reasons, switches);
 
     PredicateHook& predicate = hooks.predicate.emplace();
