@@ -9,8 +9,12 @@
 //    first that fails.
 // 4. Last (unless compatibility says otherwise): zones that have closed are emptied within the
 // budgets.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "actions/dry_run.h"
 #include "actions/evict_nominated.h"
@@ -25,6 +29,16 @@ namespace krafla {
 
 namespace {
 
+// What is wrong with a whole number outside of a range.
+std::function<std::optional<std::string>(std::string_view)> Between(int64_t least, int64_t most) {
+  return [=](std::string_view text) -> std::optional<std::string> {
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && number >= least && number <= most) return std::nullopt;
+    return fmt::format("expected a whole number from {} to {}, got {}", least, most, text);
+  };
+}
+
 class PreemptAction : public Action {
  public:
   std::vector<ArgumentSpec> Arguments() const override {
@@ -35,10 +49,12 @@ class PreemptAction : public Action {
          "try several nodes out before choosing the cheapest"},
         {"topologyAwarePreemptWorkerNum", ArgumentType::kInt,
          "accepted; the dry run needs no workers"},
-        {"minCandidateNodesPercentage", ArgumentType::kInt,
-         "share of nodes to try out, default 10"},
-        {"minCandidateNodesAbsolute", ArgumentType::kInt, "at least so many, default 1"},
-        {"maxCandidateNodesAbsolute", ArgumentType::kInt, "at most so many, default 100"},
+        {"minCandidateNodesPercentage", ArgumentType::kInt, "share of nodes to try out, default 10",
+         Between(0, 100)},
+        {"minCandidateNodesAbsolute", ArgumentType::kInt, "at least so many, default 1",
+         Between(0, std::numeric_limits<int32_t>::max())},
+        {"maxCandidateNodesAbsolute", ArgumentType::kInt, "at most so many, default 100",
+         Between(1, std::numeric_limits<int32_t>::max())},
     };
   }
 

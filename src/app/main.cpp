@@ -2,11 +2,31 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <optional>
+#include <string>
 
 #include "app/run_command.h"
 #include "app/version.h"
 
+namespace {
+
+// CLI11 reports a wrong command as a missing one.
+std::optional<std::string> WrongCommand(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
+  const std::string word = argv[1];
+  if (word == "run") return std::nullopt;
+  for (const char* planned : {"simulate", "explain", "check", "serve", "bench"})
+    if (word == planned) return "krafla " + word + " is planned and not there yet; there is: run";
+  return "unknown command \"" + word + "\"; there is: run";
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  if (const std::optional<std::string> wrong = WrongCommand(argc, argv)) {
+    std::cerr << "error: " << *wrong << "\n";
+    return 2;
+  }
   CLI::App app{
       "Krafla: a batch scheduler for Kubernetes that reads Volcano's Queues, PodGroups and "
       "scheduler "

@@ -221,15 +221,20 @@ class PlanText {
     }
   }
 
+  std::string_view WhenItsTurnComes(const Task& task) {
+    if (task.eviction_occurred) return "as soon as those evicted for it are gone";
+    if (!c_.releasing[task.node].IsEmpty()) return "as soon as terminating pods are gone";
+    return "there is room now; allocate would bind it";
+  }
+
   void Pipelined() {
     TextTable rows;
     for (JobId job : c_.jobs_by_name) {
       for (TaskId task : c_.jobs[job].tasks) {
         const Task& t = c_.tasks[task];
         if (t.status == TaskStatus::kPipelined)
-          rows.Row({c_.TaskKey(task), "on " + std::string(c_.NodeName(t.node)),
-                    t.eviction_occurred ? "as soon as those evicted for it are gone"
-                                        : "as soon as terminating pods are gone"});
+          rows.Row(
+              {c_.TaskKey(task), "on " + std::string(c_.NodeName(t.node)), WhenItsTurnComes(t)});
       }
     }
     if (rows.empty()) return;

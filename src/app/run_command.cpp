@@ -108,6 +108,8 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
   Cluster cluster = ReadCluster(options.cluster, in, read, diagnostics);
   RunStats stats{.load_ms = CpuMs() - load_begin};
 
+  if (cluster.nodes.empty() && !diagnostics.HasErrors())
+    diagnostics.Warning({}, {}, "no Node in the input: nothing can be placed");
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 
