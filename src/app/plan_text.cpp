@@ -233,8 +233,8 @@ class PlanText {
       for (TaskId task : c_.jobs[job].tasks) {
         const Task& t = c_.tasks[task];
         if (t.status == TaskStatus::kPipelined)
-          rows.Row(
-              {c_.TaskKey(task), "on " + std::string(c_.NodeName(t.node)), WhenItsTurnComes(t)});
+          rows.Row({c_.TaskKey(task), "on " + std::string(c_.NodeName(t.node)),
+                    std::string(WhenItsTurnComes(t))});
       }
     }
     if (rows.empty()) return;
