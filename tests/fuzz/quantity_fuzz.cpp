@@ -13,8 +13,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto quantity = krafla::ParseQuantity(text)) {
-    // Rounded up, so never below what the thousandths say.
-    if (quantity->Value() < quantity->MilliValue() / 1000) std::abort();
+    // Rounded away from zero, so never less than what the thousandths say.
+    const int64_t whole = quantity->Value();
+    const int64_t thousandths = quantity->MilliValue() / 1000;
+    if (quantity->Negative() ? whole > thousandths : whole < thousandths) std::abort();
   } else if (quantity.error().message.empty()) {
     std::abort();
   }
