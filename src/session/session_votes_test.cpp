@@ -542,6 +542,46 @@ TEST(Guards, SeveralGuardsAllHold) {
   EXPECT_EQ(NamesOf(Vote3(council)), (Names{1, 2}));
 }
 
+// Lets so many go, the first of those it is asked about: a budget.
+Fill AllowsFirst(size_t count) {
+  return [=](PluginHooks& hooks) {
+    hooks.is_guard = hooks.guard_counts = true;
+    hooks.preemptable = [=](TaskId, std::span<const TaskId> candidates,
+                            std::vector<TaskId>& victims) {
+      const auto allowed = candidates.subspan(0, std::min(count, candidates.size()));
+      victims.assign(allowed.begin(), allowed.end());
+      return Vote::kPermit;
+    };
+    hooks.reclaimable = hooks.preemptable;
+    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
+                                                        std::span<const TaskId> candidates,
+                                                        std::vector<TaskId>& victims) {
+      return ask(TaskId{}, candidates, victims);
+    };
+  };
+}
+
+TEST(Guards, ABudgetIsNotUsedUpByPodsThatStayAnyway) {
+  const std::vector<std::vector<Fill>> tiers = {{AllowsFirst(1), Chooses({2, 3})},
+                                                {Chooses({0})}};
+  Council krafla(tiers);
+  EXPECT_EQ(NamesOf(Vote3(krafla)), Names{2});
+  Council volcano(tiers, Without(&Compatibility::guards));
+  EXPECT_EQ(NamesOf(Vote3(volcano)), Names{0});  // its 0 and their 2 and 3 have nothing in common
+}
+
+TEST(Guards, ABudgetAloneInATierDecidesThatTier) {
+  Council council({{AllowsFirst(2)}, {Chooses({3})}});
+  EXPECT_EQ(NamesOf(Vote3(council)), (Names{0, 1}));
+}
+
+TEST(Guards, ABudgetHoldsInEveryTier) {
+  Council council({{Chooses({1, 2, 3})}, {AllowsFirst(2), Chooses({0})}});
+  EXPECT_EQ(NamesOf(Vote3(council)), (Names{1, 2}));
+  Council exhausted({{Chooses({1, 2, 3})}, {AllowsFirst(0)}, {Chooses({0})}});
+  EXPECT_EQ(NamesOf(Vote3(exhausted)), Names{});
+}
+
 // ---- nominate, then filter
 
 Fill Nominates(Names names) {

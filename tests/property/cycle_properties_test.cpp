@@ -17,7 +17,14 @@ namespace krafla::testing {
 namespace {
 
 const Wanted kAnything;
-const Wanted kKraflaOnly{.profile = "krafla"};
+const Wanted kAnyContest{.features = {Feature::kPriorities}, .contest = true};
+const Wanted kContest{.profile = "krafla", .features = {Feature::kPriorities}, .contest = true};
+const Wanted kGuarded{.profile = "krafla",
+                      .features = {Feature::kPriorities, Feature::kCooldowns, Feature::kPodBudgets,
+                                   Feature::kSystemPods}};
+const Wanted kClosingZones{.profile = "krafla",
+                           .features = {Feature::kZones, Feature::kPreemptableMarks,
+                                        Feature::kBudgets, Feature::kGangs}};
 
 bool ForSomebody(const Eviction& eviction) {
   return eviction.for_task.valid();
@@ -38,16 +45,19 @@ class RoomJudge {
     idle_ = cluster_.idle;
     for (uint32_t n = 0; n < cluster_.nodes.size(); ++n)
       future_.Add(cluster_.FutureIdle(NodeId(n)));
-    counts_pods_ = cycle.Asks("predicates", Switch::kPredicate);
+    // Volcano loses sight of pods whose eviction was taken back.
+    counts_pods_ = cycle.Asks("predicates", Switch::kPredicate) && cycle.session->compat.exact_undo;
   }
 
   void Judge(NodeId node) {
     const Resource future = cluster_.FutureIdle(node);
     for (int kind = 0; kind < cluster_.kinds.size(); ++kind) {
-      // Best-effort pods are placed by predicates alone; without them nobody counts pods.
-      if (kind == ResourceKinds::kPods && !counts_pods_) continue;
-      Compare("idle", node, kind, idle_[node].Get(kind), cluster_.idle[node].Get(kind));
-      Compare("future idle", node, kind, future_[node].Get(kind), future.Get(kind));
+      const bool pods = kind == ResourceKinds::kPods;
+      // Best-effort pods are placed by the predicates plugin alone. It counts pods, but not one that is being evicted,
+      // so that a best-effort pod may be told to take its place a little early.
+      if (!pods) Compare("idle", node, kind, idle_[node].Get(kind), cluster_.idle[node].Get(kind));
+      if (!pods || counts_pods_)
+        Compare("future idle", node, kind, future_[node].Get(kind), future.Get(kind));
     }
   }
   void JudgeAll() {
@@ -69,7 +79,7 @@ class RoomJudge {
 };
 
 TEST(CycleProperties, NoDecisionMakesANodesOvercommitWorse) {
-  ForAll(500, kAnything, [](const RandomCluster& random) {
+  const auto property = [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     if (!cycle.complaint.empty()) return cycle.complaint;
     RoomJudge judge(cycle);
@@ -81,7 +91,9 @@ TEST(CycleProperties, NoDecisionMakesANodesOvercommitWorse) {
     cycle.after_action = [&] { judge.JudgeAll(); };
     cycle.Run();
     return cycle.complaint;
-  });
+  };
+  ForAll(400, kAnything, property);
+  ForAll(400, kAnyContest, property);
 }
 
 // ---- gangs
@@ -113,7 +125,7 @@ TEST(CycleProperties, BindsAreIssuedOnlyForAJobThatReachesItsMinimumWithThem) {
 // ---- evictions for somebody
 
 TEST(CycleProperties, EveryEvictionHasItsBeneficiaryOnThatNodeInTheSameCommit) {
-  ForAll(500, kAnything, [](const RandomCluster& random) {
+  const auto property = [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     cycle.on_commit = [&](const CommitView& commit) {
       for (const Eviction& eviction : commit.evictions) {
@@ -131,7 +143,9 @@ TEST(CycleProperties, EveryEvictionHasItsBeneficiaryOnThatNodeInTheSameCommit) {
     };
     cycle.Run();
     return cycle.complaint;
-  });
+  };
+  ForAll(300, kAnything, property);
+  ForAll(400, kAnyContest, property);
 }
 
 // D19. Puts one victim of a commit back and asks for everyone the commit pipelined whether it would
@@ -149,10 +163,14 @@ class SparedJudge {
   bool CouldHaveStayed(const Eviction& eviction) {
     const Session::Mark mark = session_.MarkNow();
     session_.UnmarkReleasing(eviction.task, cycle_.StatusAtOpen(eviction.task));
-    const bool all_fit = std::all_of(pipelined_.begin(), pipelined_.end(),
-                                     [&](TaskId task) { return StillFits(task); });
+    const bool all_fit = EveryoneFits();
     session_.Rollback(mark);
     return all_fit;
+  }
+
+  bool EveryoneFits() {
+    return std::all_of(pipelined_.begin(), pipelined_.end(),
+                       [&](TaskId task) { return StillFits(task); });
   }
 
  private:
@@ -178,7 +196,7 @@ class SparedJudge {
 };
 
 TEST(CycleProperties, NoVictimCouldHaveBeenSparedByItsOwnCommit) {
-  ForAll(700, kKraflaOnly, [](const RandomCluster& random) {
+  ForAll(1000, kContest, [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     cycle.on_commit = [&](const CommitView& commit) {
       SparedJudge judge(cycle, commit);
@@ -186,6 +204,21 @@ TEST(CycleProperties, NoVictimCouldHaveBeenSparedByItsOwnCommit) {
         if (ForSomebody(eviction) && judge.CouldHaveStayed(eviction))
           cycle.Complain(fmt::format("{} need not have been evicted for {}",
                                      cycle.Key(eviction.task), cycle.Key(eviction.for_task)));
+    };
+    cycle.Run();
+    return cycle.complaint;
+  });
+}
+
+TEST(CycleProperties, SparingAVictimCostsNobodyItsPlace) {
+  ForAll(700, kContest, [](const RandomCluster& random) {
+    ObservedCycle cycle(random);
+    cycle.on_commit = [&](const CommitView& commit) {
+      const bool somebody_was_spared =
+          std::any_of(commit.moves.begin(), commit.moves.end(),
+                      [](const Move& move) { return move.kind == Move::Kind::kSpare; });
+      if (somebody_was_spared && !SparedJudge(cycle, commit).EveryoneFits())
+        cycle.Complain("somebody was spared, and somebody pipelined has no place any more");
     };
     cycle.Run();
     return cycle.complaint;
@@ -229,7 +262,7 @@ void JudgeGuards(const RandomCluster& random, ObservedCycle& cycle) {
 }
 
 TEST(CycleProperties, AGuardsVetoIsNeverOverruled) {
-  ForAll(700, kKraflaOnly, [](const RandomCluster& random) {
+  ForAll(700, kGuarded, [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     cycle.Run();
     if (cycle.complaint.empty()) JudgeGuards(random, cycle);
@@ -349,7 +382,7 @@ class BudgetJudge {
 };
 
 TEST(CycleProperties, AClosingZoneKeepsToTheBudgetsAndTakesGangsWhole) {
-  ForAll(1000, kKraflaOnly, [](const RandomCluster& random) {
+  ForAll(1000, kClosingZones, [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     if (!cycle.complaint.empty()) return cycle.complaint;
     BudgetJudge judge(random, cycle);

@@ -94,7 +94,8 @@ struct PodTemplate {
 class Maker {
  public:
   Maker(const Shape& shape, const Wanted& wanted) : shape_(shape), wanted_(wanted) {
-    out_.shape = shape;
+    shape_.features.insert(wanted.features.begin(), wanted.features.end());
+    out_.shape = shape_;
     out_.now = kNow;
   }
 
@@ -102,7 +103,7 @@ class Maker {
     Dice dice(shape_.seed, "cluster", 0);
     const bool volcano = dice.Chance(35);
     out_.profile = !wanted_.profile.empty() ? wanted_.profile : volcano ? "volcano" : "krafla";
-    out_.config = !wanted_.config.empty() ? wanted_.config : MakeConfig(shape_);
+    out_.config = !wanted_.config.empty() ? wanted_.config : MakeConfig(shape_, wanted_.contest);
     out_.config += wanted_.more_config;
     AddPriorityClasses();
     for (int i = 0; i < shape_.nodes; ++i) AddNode(i);
@@ -165,8 +166,8 @@ class Maker {
     Dice dice(shape_.seed, "node", index);
     NodeState node;
     node.name = fmt::format("n{}", index);
-    node.cpu_milli = 1000 * dice.Pick(std::vector{2, 4, 4, 8});
-    node.memory_mb = kMegabytesPerGigabyte * dice.Pick(std::vector{4, 8, 8, 16});
+    node.cpu_milli = 1000 * dice.Pick(std::vector{1, 2, 2, 4});
+    node.memory_mb = kMegabytesPerGigabyte * dice.Pick(std::vector{2, 4, 4, 8});
     node.pods = Chance(dice, Feature::kPodLimits, 60) ? 2 + dice.Below(4) : 110;
     node.gpus = Chance(dice, Feature::kExtendedResource, 50) ? 1 + dice.Below(3) : 0;
     Texts labels{{"kubernetes.io/hostname", node.name}};
@@ -621,7 +622,7 @@ class Maker {
     out_.pod_budgets.push_back(std::move(facts));
   }
 
-  const Shape& shape_;
+  Shape shape_;
   const Wanted& wanted_;
   RandomCluster out_;
   std::vector<NodeState> nodes_;

@@ -67,6 +67,20 @@ std::vector<Names> MakeTiers(Dice& dice) {
   return tiers;
 }
 
+std::string MakeContestActions(Dice& dice) {
+  return dice.Pick(Names{"enqueue, allocate, preempt, reclaim", "reclaim, preempt, allocate",
+                         "enqueue, allocate, preempt, backfill", "allocate, reclaim, backfill"});
+}
+
+std::vector<Names> MakeContestTiers(Dice& dice) {
+  return dice.Pick(std::vector<std::vector<Names>>{
+      {{"priority", "gang"}, {"predicates", "proportion", "nodeorder"}},
+      {{"priority", "conformance"}, {"gang", "predicates", "proportion", "binpack"}},
+      {{"priority", "gang", "cdp", "pdb"}, {"predicates", "proportion"}},
+      {{"gang", "drf"}, {"predicates", "nodeorder"}},
+  });
+}
+
 std::string MakeArguments(Dice& dice, std::string_view plugin, const Shape& shape) {
   std::string text;
   auto add = [&](std::string_view key, std::string_view value) {
@@ -104,10 +118,11 @@ std::string MakeSwitches(Dice& dice, std::string_view plugin, const Shape& shape
 
 }  // namespace
 
-std::string MakeConfig(const Shape& shape) {
+std::string MakeConfig(const Shape& shape, bool contest) {
   Dice dice(shape.seed, "config", 0);
-  std::string text = fmt::format("actions: \"{}\"\ntiers:\n", MakeActions(dice));
-  for (const Names& tier : MakeTiers(dice)) {
+  std::string text = fmt::format("actions: \"{}\"\ntiers:\n",
+                                 contest ? MakeContestActions(dice) : MakeActions(dice));
+  for (const Names& tier : contest ? MakeContestTiers(dice) : MakeTiers(dice)) {
     text += "- plugins:\n";
     for (const std::string& plugin : tier) {
       Dice own(shape.seed, plugin, 0);
