@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/go_heap.h"
+#include "session/node_search.h"
 
 namespace krafla {
 
@@ -18,39 +19,72 @@ size_t DryRunLimits::Enough(size_t nodes) const {
 namespace {
 
 // One node's try. Removes and adds back on the live tables; the caller rolls back.
+//
+// D34: ours evicts for the time of the try and asks what is asked before a real eviction. Volcano
+// moves tasks in what some plugins keep, and of the predicates asks pod affinity alone: the pod it
+// evicts for may find its host port taken.
 class NodeTry {
  public:
   NodeTry(Session& session, TaskId task, NodeId node)
       : s_(session),
         task_(task),
         node_(node),
-        queue_(session.cluster.jobs[session.cluster.tasks[task].job].queue) {}
+        queue_(session.cluster.jobs[session.cluster.tasks[task].job].queue),
+        simulates_(!session.compat.dry_run_share) {}
 
-  void Remove(TaskId victim) {
+  struct Removed {
+    TaskId task;
+    TaskStatus before;
+  };
+
+  Removed Remove(TaskId victim) {
+    const Removed removed{victim, s_.cluster.tasks[victim].status};
+    if (!simulates_) {
+      s_.MarkReleasing(victim);
+      return removed;
+    }
     s_.SimulateRemove(task_, victim);
     s_.undo.Save(s_.cluster.releasing[node_]);
     s_.cluster.releasing[node_].Add(s_.cluster.Request(victim));
+    return removed;
   }
 
-  void AddBack(TaskId victim) {
-    s_.SimulateAdd(task_, victim);
+  void AddBack(const Removed& removed) {
+    if (!simulates_) {
+      s_.UnmarkReleasing(removed.task, removed.before);
+      return;
+    }
+    s_.SimulateAdd(task_, removed.task);
     s_.undo.Save(s_.cluster.releasing[node_]);
-    s_.cluster.releasing[node_].Sub(s_.cluster.Request(victim));
+    s_.cluster.releasing[node_].Sub(s_.cluster.Request(removed.task));
   }
-
-  bool PredicatesPass() const { return !s_.SimulatePredicate(task_, node_).refused(); }
 
   bool Fits() const {
-    return s_.SimulateAllocatable(queue_, task_) &&
+    return HasShare() &&
            s_.cluster.Request(task_).LessEqual(s_.cluster.FutureIdle(node_), Missing::kZero) &&
            PredicatesPass();
   }
 
+  // After the last eviction: Volcano asks only predicates, and evicts for a pod its queue has no
+  // share for.
+  bool IsSolution() const { return simulates_ ? PredicatesPass() : Fits(); }
+
  private:
+  bool HasShare() const {
+    return simulates_ ? s_.SimulateAllocatable(queue_, task_) : s_.Allocatable(queue_, task_);
+  }
+
+  bool PredicatesPass() const {
+    if (simulates_) return !s_.SimulatePredicate(task_, node_).refused();
+    NodeSearch& search = s_.node_search();
+    return !search.Prepare(task_).refused() && !search.Check(task_, node_).refused();
+  }
+
   Session& s_;
   TaskId task_;
   NodeId node_;
   QueueId queue_;
+  bool simulates_;
 };
 
 // The victims this node would cost, most important first; empty when it cannot be done.
@@ -59,22 +93,19 @@ std::vector<TaskId> SelectVictims(Session& s, TaskId task, NodeId node, const Vi
   GoHeap<TaskId, decltype(less)> order(less);
   for (TaskId victim : allowed.tasks) order.Push(victim);
   NodeTry attempt(s, task, node);
-  std::vector<TaskId> removed;
+  std::vector<NodeTry::Removed> removed;
   while (!order.empty()) {
-    removed.push_back(order.Pop());
-    attempt.Remove(removed.back());
+    removed.push_back(attempt.Remove(order.Pop()));
     if (attempt.Fits()) break;
   }
-  if (removed.empty()) return {};
-  // Volcano asks only predicates here and evicts for a pod its queue has no share for.
-  if (s.compat.dry_run_share ? !attempt.Fits() : !attempt.PredicatesPass()) return {};
+  if (removed.empty() || !attempt.IsSolution()) return {};
   // Reprieve, the most important first: whoever can stay, stays.
   std::vector<TaskId> victims;
   for (auto it = removed.rbegin(); it != removed.rend(); ++it) {
     attempt.AddBack(*it);
     if (attempt.Fits()) continue;
-    attempt.Remove(*it);
-    victims.push_back(*it);
+    attempt.Remove(it->task);
+    victims.push_back(it->task);
   }
   return victims;
 }
@@ -119,6 +150,9 @@ std::vector<DryRunCandidate> FindCandidates(Session& s, TaskId task,
     s.Rollback(mark);
     if (!victims.empty()) found.push_back({node, std::move(victims), allowed.permitted_by});
   }
+  // The last try has left its counts; whoever asks about the task next is to hear of the cluster as
+  // it is.
+  if (s.compat.dry_run_share) s.node_search().Prepare(task);
   return found;
 }
 

@@ -79,8 +79,7 @@ Cluster SmallCluster() {
   return cluster;
 }
 
-// A session of plugins that say what a test wants them to, tier by tier. They are called p0, p1, …
-// in order.
+// A session of plugins that say what a test wants them to, tier by tier: p0, p1, … in order.
 class Council {
  public:
   explicit Council(
@@ -562,8 +561,7 @@ Fill AllowsFirst(size_t count) {
 }
 
 TEST(Guards, ABudgetIsNotUsedUpByPodsThatStayAnyway) {
-  const std::vector<std::vector<Fill>> tiers = {{AllowsFirst(1), Chooses({2, 3})},
-                                                {Chooses({0})}};
+  const std::vector<std::vector<Fill>> tiers = {{AllowsFirst(1), Chooses({2, 3})}, {Chooses({0})}};
   Council krafla(tiers);
   EXPECT_EQ(NamesOf(Vote3(krafla)), Names{2});
   Council volcano(tiers, Without(&Compatibility::guards));

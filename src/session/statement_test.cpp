@@ -1,5 +1,6 @@
 #include "session/statement.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,29 +13,37 @@ namespace {
 using testing::Cycle;
 
 // One node of 4 cpus with two pods of 1 cpu, and two waiting pods: of 1 cpu and of 3.
-constexpr const char* kCluster = R"(---
-{apiVersion: v1, kind: Node, metadata: {name: node}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+constexpr const char* kNodeAndGroups = R"(---
+{apiVersion: v1, kind: Node, metadata: {name: node},
+ status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
 ---
-{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {weight: 1}, status: {state: Open}}
+{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q},
+ spec: {weight: 1}, status: {state: Open}}
 ---
 {apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: old, namespace: d},
  spec: {minMember: 1, queue: q}, status: {phase: Running}}
 ---
 {apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: new, namespace: d},
  spec: {minMember: 1, queue: q}, status: {phase: Inqueue}}
----
-{apiVersion: v1, kind: Pod, metadata: {name: old-0, namespace: d, uid: u0, annotations: {scheduling.k8s.io/group-name: old}},
- spec: {schedulerName: volcano, nodeName: node, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
----
-{apiVersion: v1, kind: Pod, metadata: {name: old-1, namespace: d, uid: u1, annotations: {scheduling.k8s.io/group-name: old}},
- spec: {schedulerName: volcano, nodeName: node, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Running}}
----
-{apiVersion: v1, kind: Pod, metadata: {name: new-0, namespace: d, uid: u2, annotations: {scheduling.k8s.io/group-name: new}},
- spec: {schedulerName: volcano, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}, status: {phase: Pending}}
----
-{apiVersion: v1, kind: Pod, metadata: {name: new-1, namespace: d, uid: u3, annotations: {scheduling.k8s.io/group-name: new}},
- spec: {schedulerName: volcano, containers: [{name: c, resources: {requests: {cpu: "3"}}}]}, status: {phase: Pending}}
 )";
+
+std::string Pod(std::string_view group, int number, int cpus, bool runs) {
+  return fmt::format(R"(---
+{{apiVersion: v1, kind: Pod,
+ metadata: {{name: {0}-{1}, namespace: d, uid: {0}{1},
+  annotations: {{scheduling.k8s.io/group-name: {0}}}}},
+ spec: {{schedulerName: volcano, {2}
+  containers: [{{name: c, resources: {{requests: {{cpu: "{3}"}}}}}}]}},
+ status: {{phase: {4}}}}}
+)",
+                     group, number, runs ? "nodeName: node," : "", cpus,
+                     runs ? "Running" : "Pending");
+}
+
+std::string ClusterText() {
+  return kNodeAndGroups + Pod("old", 0, 1, true) + Pod("old", 1, 1, true) +
+         Pod("new", 0, 1, false) + Pod("new", 1, 3, false);
+}
 
 constexpr const char* kConfig = R"(
 actions: allocate
@@ -47,7 +56,7 @@ tiers:
 class StatementTest : public ::testing::Test {
  protected:
   explicit StatementTest(std::string profile = "krafla")
-      : cycle_({.cluster = kCluster, .config = kConfig, .profile = std::move(profile)}),
+      : cycle_({.cluster = ClusterText(), .config = kConfig, .profile = std::move(profile)}),
         session_(*cycle_.session) {}
 
   TaskId Old(int i) { return cycle_.Find("d/old-" + std::to_string(i)); }

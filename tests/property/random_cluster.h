@@ -64,12 +64,13 @@ std::string ToString(const Shape& shape);
 
 // What a property wants of its clusters.
 struct Wanted {
-  std::string profile;       // empty: either
-  bool pending_pods = true;  // false: every pod has a node or has ended
-  std::string config;        // empty: a random one
-  std::string more_config;   // added to its end
+  std::string profile;              // empty: either
+  bool pending_pods = true;         // false: every pod has a node or has ended
+  std::string config;               // empty: a random one
+  std::string more_config;          // added to its end
   std::set<Feature> features = {};  // in every cluster
-  bool contest = false;      // a configuration under which jobs and queues take from each other more often
+  bool contest =
+      false;  // a configuration under which jobs and queues take from each other more often
 };
 
 // What the texts say, kept apart for judges that must not trust the readers.
