@@ -198,7 +198,7 @@ class SparedJudge {
 };
 
 TEST(CycleProperties, NoVictimCouldHaveBeenSparedByItsOwnCommit) {
-  ForAll(1000, kContest, [](const RandomCluster& random) {
+  ForAll(800, kContest, [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     cycle.on_commit = [&](const CommitView& commit) {
       SparedJudge judge(cycle, commit);
@@ -216,7 +216,7 @@ TEST(CycleProperties, NoVictimCouldHaveBeenSparedByItsOwnCommit) {
 // rules about other pods are in play only commits for one pod are judged: what a job's later task
 // evicts may leave an earlier one of the same commit with too few neighbours.
 TEST(CycleProperties, WhoeverSomebodyWasEvictedForCanLand) {
-  ForAll(1000, kContest, [](const RandomCluster& random) {
+  ForAll(800, kContest, [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     const bool neighbours = random.shape.features.contains(Feature::kPodAffinity) ||
                             random.shape.features.contains(Feature::kSpread);
@@ -390,7 +390,7 @@ class BudgetJudge {
 };
 
 TEST(CycleProperties, AClosingZoneKeepsToTheBudgetsAndTakesGangsWhole) {
-  ForAll(1000, kClosingZones, [](const RandomCluster& random) {
+  ForAll(800, kClosingZones, [](const RandomCluster& random) {
     ObservedCycle cycle(random);
     if (!cycle.complaint.empty()) return cycle.complaint;
     BudgetJudge judge(random, cycle);
@@ -412,7 +412,7 @@ TEST(CycleProperties, TheSameInputGivesTheSameBytes) {
 }
 
 TEST(CycleProperties, TheOrderOfTheObjectsChangesNothing) {
-  ForAll(400, kAnything, [](const RandomCluster& random) -> std::string {
+  ForAll(300, kAnything, [](const RandomCluster& random) -> std::string {
     const std::string expected = RunToJson(random, random.Text());
     for (uint64_t order = 1; order <= 2; ++order) {
       const std::string got = RunToJson(random, random.ShuffledText(random.shape.seed + order));

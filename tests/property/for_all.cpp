@@ -11,6 +11,11 @@
 
 namespace krafla::testing {
 
+// Found by rapidcheck, by its name, when it shows a counterexample.
+void showValue(const Shape& shape, std::ostream& out) {
+  out << ToString(shape);
+}
+
 namespace {
 
 constexpr uint64_t kSeed = 0x4b7261666c61;
@@ -20,7 +25,7 @@ constexpr int kFullSize = 100;  // sizes are drawn from their whole range in eve
 const char* current_case = nullptr;
 size_t current_case_size = 0;
 
-void SayWrite(const char* text, size_t size) {
+void WriteToStandardError(const char* text, size_t size) {
   while (size > 0) {
     const ssize_t written = write(STDERR_FILENO, text, size);
     if (written <= 0) return;
@@ -30,7 +35,7 @@ void SayWrite(const char* text, size_t size) {
 }
 
 void OnAbort(int) {
-  if (current_case != nullptr) SayWrite(current_case, current_case_size);
+  if (current_case != nullptr) WriteToStandardError(current_case, current_case_size);
   std::signal(SIGABRT, SIG_DFL);
   std::raise(SIGABRT);
 }

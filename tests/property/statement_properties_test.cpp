@@ -263,7 +263,7 @@ bool RunSomeActions(ObservedCycle& cycle, Dice& dice) {
 }
 
 TEST(StatementProperties, DiscardingLeavesTheStateByteIdentical) {
-  ForAll(400, kExactUndo, [](const RandomCluster& random) {
+  ForAll(300, kExactUndo, [](const RandomCluster& random) {
     ObservedCycle cycle(random, random.Text(), false);
     Dice dice(random.shape.seed, "play", 0);
     if (!RunSomeActions(cycle, dice)) return cycle.complaint;
