@@ -27,9 +27,15 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"plugins", {"base", "model", "config", "fair_share", "session", "kube_rules"}},
     {"actions", {"base", "model", "config", "session"}},
     {"cluster_state", {"base", "model"}},
-    {"scheduler", {"base", "model", "config", "session"}},
+    {"scheduler", {"base", "model", "config", "session", "cluster_state"}},
     {"manifest", {"base", "model", "cluster_state"}},
-    {"app", {"base", "model", "config", "session", "scheduler", "manifest", "cluster_state"}},
+    {"check", {"base", "model", "config", "session", "scheduler", "manifest"}},
+    {"explain", {"base", "model", "config", "session", "kube_rules", "scheduler", "manifest"}},
+    {"sim",
+     {"base", "model", "config", "session", "cluster_state", "scheduler", "manifest", "explain"}},
+    {"app",
+     {"base", "model", "config", "session", "scheduler", "manifest", "cluster_state", "check",
+      "explain", "sim"}},
 };
 
 std::vector<fs::path> Sources(const fs::path& folder) {

@@ -7,7 +7,7 @@
 
 namespace krafla {
 
-ClusterBuilder::ClusterBuilder(BuildOptions options) {
+ClusterBuilder::ClusterBuilder(BuildOptions options) : FactSink(draft_.cluster, indexes_) {
   draft_.options = std::move(options);
 }
 
@@ -103,7 +103,7 @@ Cluster ClusterBuilder::Build(Diagnostics& diagnostics) && {
   AssembleJobs(draft_, references);
   AssembleNodes(draft_);
   AssembleTasks(draft_, references);
-  AssembleClasses(draft_, label_index_);
+  AssembleClasses(draft_, indexes_.labels);
   AssembleOthers(draft_);
   DeriveSums(draft_.cluster);
   return std::move(draft_.cluster);

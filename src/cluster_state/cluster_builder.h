@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "cluster_state/fact_sink.h"
 #include "cluster_state/facts.h"
-#include "cluster_state/interned_values.h"
 #include "cluster_state/name_index.h"
 #include "model/cluster.h"
 
@@ -44,41 +44,22 @@ struct ClusterDraft {
   Cluster cluster;
 };
 
-class ClusterBuilder {
+class ClusterBuilder final : public FactSink {
  public:
-  enum class Added {
-    kYes,
-    kSuperseded,  // an expanded object gave way to a written one
-    kDuplicate,
-  };
-
   explicit ClusterBuilder(BuildOptions options);
 
-  StringPool& strings() { return draft_.cluster.strings; }
-  ResourceKinds& kinds() { return draft_.cluster.kinds; }
-  const PodSpec& spec(PodSpecId id) const { return draft_.cluster.specs[id]; }
-
-  LabelSetId InternLabels(LabelSet labels) {
-    return label_index_.Intern(std::move(labels), draft_.cluster.label_sets);
-  }
-  PodSpecId InternSpec(PodSpec spec) {
-    return spec_index_.Intern(std::move(spec), draft_.cluster.specs);
-  }
-
-  Added AddPod(PodFacts pod, Origin origin);
-  Added AddPodGroup(PodGroupFacts group, Origin origin);
-  // False: there is one of that name already, and it stays.
-  bool AddQueue(QueueFacts queue);
-  bool AddNode(NodeFacts node);
-  bool AddPriorityClass(PriorityClassFacts priority_class);
-  bool AddNamespace(Namespace ns);
-  bool AddBudget(PodDisruptionBudget budget);
-  bool AddClaim(PersistentVolumeClaim claim);
-  bool AddVolume(PersistentVolume volume);
-  bool AddStorageClass(StorageClass storage_class);
-  bool AddCsiNode(CsiNode node);
-  // For kinds of which only the name is kept.
-  bool AddResourceQuotaName(StrId ns, StrId name);
+  Added AddPod(PodFacts pod, Origin origin) override;
+  Added AddPodGroup(PodGroupFacts group, Origin origin) override;
+  bool AddQueue(QueueFacts queue) override;
+  bool AddNode(NodeFacts node) override;
+  bool AddPriorityClass(PriorityClassFacts priority_class) override;
+  bool AddNamespace(Namespace ns) override;
+  bool AddBudget(PodDisruptionBudget budget) override;
+  bool AddClaim(PersistentVolumeClaim claim) override;
+  bool AddVolume(PersistentVolume volume) override;
+  bool AddStorageClass(StorageClass storage_class) override;
+  bool AddCsiNode(CsiNode node) override;
+  bool AddResourceQuotaName(StrId ns, StrId name) override;
 
   // References to objects that are not there are warnings (left out when `diagnostics` has errors
   // already, which may be why they are not there); queues that are each other's parents are errors.
@@ -91,8 +72,7 @@ class ClusterBuilder {
   static bool AddOnce(NameIndex& index, List& list, uint64_t key, Object object);
 
   ClusterDraft draft_;
-  InternedValues<LabelSetId, LabelSet> label_index_;
-  InternedValues<PodSpecId, PodSpec> spec_index_;
+  ValueIndexes indexes_;
   // By namespace and name. The number says where a pod or PodGroup is in its list, and whether it
   // was written.
   NameIndex pods_;

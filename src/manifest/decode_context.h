@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster_state/cluster_builder.h"
+#include "cluster_state/fact_sink.h"
 #include "manifest/metadata.h"
 #include "manifest/object_reader.h"
 #include "manifest/object_stream.h"
@@ -16,7 +16,7 @@ namespace krafla {
 struct DecodeContext {
   ObjectReader& reader;
   Metadata& meta;
-  ClusterBuilder& builder;
+  FactSink& builder;
   const ObjectText& text;
   Origin origin = Origin::kWritten;
 

@@ -227,7 +227,7 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
   pod.task.spec = FindSpec(context, pod.task.ns, status, pod.admitted);
   if (!context.Sound()) return;
   SetFacts(context, spec, status, pod);
-  if (builder_.AddPod(std::move(pod), context.origin) == ClusterBuilder::Added::kDuplicate)
+  if (builder_.AddPod(std::move(pod), context.origin) == FactSink::Added::kDuplicate)
     context.Duplicate();
 }
 

@@ -60,7 +60,7 @@ class LastString {
 
 class PodDecoder {
  public:
-  PodDecoder(ObjectReader& reader, ClusterBuilder& builder,
+  PodDecoder(ObjectReader& reader, FactSink& builder,
              std::vector<std::string> scheduler_names)
       : builder_(builder),
         scheduler_names_(std::move(scheduler_names)),
@@ -79,7 +79,7 @@ class PodDecoder {
   void SetFacts(DecodeContext& context, const Spec& spec, const Status& status, PodFacts& pod);
   bool IsOurs(std::string_view scheduler_name) const;
 
-  ClusterBuilder& builder_;
+  FactSink& builder_;
   std::vector<std::string> scheduler_names_;
   PodSpecDecoder spec_decoder_;
   PodDigest digest_;

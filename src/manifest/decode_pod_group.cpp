@@ -127,7 +127,7 @@ void DecodePodGroup(DecodeContext& context, JsonObject root) {
       FirstAnnotation(meta, {keys::kBudgetMaxUnavailableLong, keys::kBudgetMaxUnavailable});
   job.waiting_time_ns = DecodeWaitingTime(reader, meta);
   if (context.builder.AddPodGroup(std::move(group), context.origin) ==
-      ClusterBuilder::Added::kDuplicate)
+      FactSink::Added::kDuplicate)
     context.Duplicate();
 }
 

@@ -1,244 +1,79 @@
 // How a cluster is read:
 //   1. The stream gives one object after the other as JSON text, whatever file and notation it was
 //      in.
-//   2. The object's kind picks its decoder, which checks it and hands its facts to the builder. A
-//      Volcano Job is first turned into the PodGroup and pods its controller would make; these give
-//      way to written ones.
+//   2. The decoder checks it and hands its facts to the builder.
 //   3. The builder puts the facts together and warns about references that lead nowhere.
 #include "manifest/read_cluster.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "base/did_you_mean.h"
 #include "cluster_state/cluster_builder.h"
-#include "manifest/decode_context.h"
-#include "manifest/decode_node.h"
-#include "manifest/decode_pod.h"
-#include "manifest/decode_scheduling.h"
-#include "manifest/decode_storage.h"
-#include "manifest/problem_report.h"
-#include "manifest/volcano_job.h"
 
 namespace krafla {
 
 namespace {
 
-// Every version of a group is taken: the fields that matter are the same in all.
-struct Kind {
-  std::string_view group;
-  std::string_view name;
-  bool namespaced = false;
-  void (*decode)(DecodeContext&, JsonObject) = nullptr;  // null: the reader knows how
-};
-
-constexpr Kind kPod{"", "Pod", true};
-constexpr Kind kVolcanoJob{"batch.volcano.sh", "Job", true};
-constexpr std::array kKinds = {
-    kPod,
-    Kind{"scheduling.volcano.sh", "PodGroup", true, &DecodePodGroup},
-    Kind{"", "Node", false, &DecodeNode},
-    Kind{"scheduling.volcano.sh", "Queue", false, &DecodeQueue},
-    Kind{"scheduling.k8s.io", "PriorityClass", false, &DecodePriorityClass},
-    Kind{"", "Namespace", false, &DecodeNamespace},
-    Kind{"policy", "PodDisruptionBudget", true, &DecodePodDisruptionBudget},
-    Kind{"", "ResourceQuota", true, &DecodeResourceQuota},
-    Kind{"", "PersistentVolumeClaim", true, &DecodePersistentVolumeClaim},
-    Kind{"", "PersistentVolume", false, &DecodePersistentVolume},
-    Kind{"storage.k8s.io", "StorageClass", false, &DecodeStorageClass},
-    Kind{"storage.k8s.io", "CSINode", false, &DecodeCsiNode},
-    kVolcanoJob,
-};
-
-struct TypeNames {
-  std::string_view api_version;
-  std::string_view kind;
-
-  std::string_view Group() const {
-    const size_t slash = api_version.find('/');
-    return slash == std::string_view::npos ? std::string_view{} : api_version.substr(0, slash);
-  }
-};
-
-const Kind* FindKind(const TypeNames& type) {
-  for (const Kind& kind : kKinds)
-    if (kind.name == type.kind && kind.group == type.Group()) return &kind;
-  return nullptr;
+void WarnOfIgnoredKinds(const ClusterFacts& facts, Diagnostics& diagnostics) {
+  if (facts.ignored_kinds.empty()) return;
+  std::string kinds;
+  for (const auto& [kind, count] : facts.ignored_kinds)
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, Printable(kind));
+  diagnostics.Warning({}, {}, fmt::format("kinds that are not used: {}", kinds));
 }
-
-// "Deployment"; "Job.batch" when the bare name would be taken for one of ours.
-std::string IgnoredName(const TypeNames& type) {
-  std::string name(type.kind);
-  for (const Kind& kind : kKinds)
-    if (kind.name == type.kind) return fmt::format("{}.{}", type.kind, type.Group());
-  return name;
-}
-
-class ClusterReader {
- public:
-  ClusterReader(const ReadClusterOptions& options, Diagnostics& diagnostics, ClusterFacts& facts)
-      : diagnostics_(diagnostics),
-        facts_(facts),
-        report_(diagnostics, options.lenient),
-        builder_({.default_queue = options.default_queue,
-                  .count_undeclared_csi_drivers = options.count_undeclared_csi_drivers,
-                  .ignored_provisioners = options.ignored_provisioners,
-                  .leave_out_pods_without_claims = options.leave_out_pods_without_claims,
-                  .lenient = options.lenient}),
-        pods_(reader_, builder_, options.scheduler_names) {}
-
-  void Read(const ObjectText& text, Origin origin) {
-    facts_.bytes += text.json.size();
-    reader_.Start(text.json);
-    meta_.Clear();
-    simdjson::ondemand::document document;
-    JsonObject root;
-    const Kind* kind = nullptr;
-    if (Open(text.json, document, root)) kind = KindOf(root);
-    if (kind == nullptr) return report_.Add(text, {}, reader_);
-    if (kind->name == kVolcanoJob.name) return Expand(text);
-    document.rewind();
-    if (const auto error = document.get_object().get(root)) {
-      reader_.Malformed(error);
-    } else {
-      Decode(*kind, root, text, origin);
-    }
-    if (!reader_.problems().empty()) report_.Add(text, Title(*kind), reader_);
-  }
-
-  Cluster Finish() {
-    report_.Finish();
-    if (!facts_.ignored_kinds.empty()) {
-      std::string kinds;
-      for (const auto& [kind, count] : facts_.ignored_kinds)
-        kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, Printable(kind));
-      diagnostics_.Warning({}, {}, fmt::format("kinds that are not used: {}", kinds));
-    }
-    return std::move(builder_).Build(diagnostics_);
-  }
-
- private:
-  bool Open(std::string_view json, simdjson::ondemand::document& document, JsonObject& root) {
-    // Powers of two: a parser that grows object by object would allocate each time.
-    simdjson::error_code error = simdjson::SUCCESS;
-    if (json.size() > parser_.capacity())
-      error = parser_.allocate(std::bit_ceil(std::max<size_t>(json.size(), 4096)));
-    if (!error)
-      error = parser_.iterate(json.data(), json.size(), json.size() + simdjson::SIMDJSON_PADDING)
-                  .get(document);
-    if (!error) error = document.get_object().get(root);
-    if (error == simdjson::INCORRECT_TYPE) {
-      reader_.Wrong(json.data(), "expected an API object");
-    } else if (error) {
-      reader_.Malformed(error);
-    }
-    return !error;
-  }
-
-  // Null when there is nothing to decode: the kind is not used, or it is not said.
-  const Kind* KindOf(JsonObject root) {
-    const std::string_view json = reader_.json();
-    // Neighbours are often of one kind, and then begin with the same bytes.
-    if (!last_start_.empty() && json.starts_with(last_start_)) return last_kind_;
-    TypeNames type;
-    reader_.WhileFields(root, [&](std::string_view key, JsonValue& value) {
-      if (key == "apiVersion") type.api_version = reader_.Text(value);
-      if (key == "kind") type.kind = reader_.Text(value);
-      return type.api_version.empty() || type.kind.empty();
-    });
-    if (reader_.HasErrors()) return nullptr;
-    if (type.kind.empty()) reader_.WrongField("kind", "missing");
-    if (type.api_version.empty()) reader_.WrongField("apiVersion", "missing");
-    if (reader_.HasErrors()) return nullptr;
-    const Kind* kind = FindKind(type);
-    if (kind == nullptr) {
-      ++facts_.ignored_kinds[IgnoredName(type)];
-    } else {
-      Remember(json, type, kind);
-    }
-    return kind;
-  }
-
-  void Remember(std::string_view json, const TypeNames& type, const Kind* kind) {
-    constexpr size_t kMaxStart = 128;
-    const char* end = std::max(type.kind.data() + type.kind.size(),
-                               type.api_version.data() + type.api_version.size());
-    // Texts with escapes are not part of the object's own bytes.
-    const bool inside = std::min(type.kind.data(), type.api_version.data()) >= json.data() &&
-                        end < json.data() + std::min(json.size(), kMaxStart);
-    last_start_.assign(json.data(), inside ? static_cast<size_t>(end + 1 - json.data()) : 0);
-    last_kind_ = kind;
-  }
-
-  void Decode(const Kind& kind, JsonObject root, const ObjectText& text, Origin origin) {
-    DecodeContext context{reader_, meta_, builder_, text, origin};
-    if (kind.decode != nullptr) {
-      kind.decode(context, root);
-    } else {
-      pods_.Decode(context, root);
-    }
-  }
-
-  std::string Title(const Kind& kind) const {
-    if (meta_.name.empty()) return std::string(kind.name);
-    if (!kind.namespaced) return fmt::format("{} {}", kind.name, Printable(meta_.name));
-    return fmt::format("{} {}/{}", kind.name, Printable(meta_.NamespaceOrDefault()),
-                       Printable(meta_.name));
-  }
-
-  void Expand(const ObjectText& job) {
-    Diagnostics problems;
-    std::vector<std::string> objects = ExpandVolcanoJob(job, problems);
-    for (const Diagnostic& problem : problems.items()) report_.Add(problem);
-    if (problems.HasErrors()) return;
-    for (std::string& object : objects) {
-      object.reserve(object.size() + simdjson::SIMDJSON_PADDING);
-      // A place in the made text means nothing to the user: it is the Job that is shown.
-      Read({object, job.file, [&](size_t) { return job.locate ? job.locate(0) : Location{}; }},
-           Origin::kExpanded);
-    }
-    // What was made was not read from anywhere.
-    for (const std::string& object : objects) facts_.bytes -= object.size();
-  }
-
-  Diagnostics& diagnostics_;
-  ClusterFacts& facts_;
-  ProblemReport report_;
-  ClusterBuilder builder_;
-  ObjectReader reader_;
-  Metadata meta_;
-  simdjson::ondemand::parser parser_;
-  PodDecoder pods_;
-  std::string last_start_;  // of the last object, up to the end of apiVersion and kind
-  const Kind* last_kind_ = nullptr;
-};
 
 }  // namespace
+
+BuildOptions BuildOptionsOf(const ReadClusterOptions& options) {
+  return {.default_queue = options.default_queue,
+          .count_undeclared_csi_drivers = options.count_undeclared_csi_drivers,
+          .ignored_provisioners = options.ignored_provisioners,
+          .leave_out_pods_without_claims = options.leave_out_pods_without_claims,
+          .lenient = options.lenient};
+}
+
+void ReadObjectsInto(FactSink& sink, std::span<const std::string> inputs,
+                     std::istream& standard_input, const ReadClusterOptions& options,
+                     Diagnostics& diagnostics, ClusterFacts* facts) {
+  ClusterFacts own_facts;
+  ClusterFacts& found = facts != nullptr ? *facts : own_facts;
+  ObjectDecoder decoder(sink, {options.lenient, options.scheduler_names}, diagnostics, found);
+  ReadObjects(
+      inputs, standard_input,
+      [&](const ObjectText& text) { decoder.Decode(text, Origin::kWritten); }, diagnostics);
+  decoder.Finish();
+  WarnOfIgnoredKinds(found, diagnostics);
+}
+
+void ReadTextInto(FactSink& sink, std::string_view text, std::string_view file_name,
+                  const ReadClusterOptions& options, Diagnostics& diagnostics,
+                  ClusterFacts* facts) {
+  ClusterFacts own_facts;
+  ClusterFacts& found = facts != nullptr ? *facts : own_facts;
+  ObjectDecoder decoder(sink, {options.lenient, options.scheduler_names}, diagnostics, found);
+  ReadObjectsFromText(
+      text, file_name, [&](const ObjectText& object) { decoder.Decode(object, Origin::kWritten); },
+      diagnostics);
+  decoder.Finish();
+  WarnOfIgnoredKinds(found, diagnostics);
+}
 
 Cluster ReadCluster(std::span<const std::string> inputs, std::istream& standard_input,
                     const ReadClusterOptions& options, Diagnostics& diagnostics,
                     ClusterFacts* facts) {
-  ClusterFacts own_facts;
-  ClusterReader reader(options, diagnostics, facts != nullptr ? *facts : own_facts);
-  ReadObjects(
-      inputs, standard_input, [&](const ObjectText& text) { reader.Read(text, Origin::kWritten); },
-      diagnostics);
-  return reader.Finish();
+  ClusterBuilder builder(BuildOptionsOf(options));
+  ReadObjectsInto(builder, inputs, standard_input, options, diagnostics, facts);
+  return std::move(builder).Build(diagnostics);
 }
 
 Cluster ReadClusterFromText(std::string_view text, std::string_view file_name,
                             const ReadClusterOptions& options, Diagnostics& diagnostics,
                             ClusterFacts* facts) {
-  ClusterFacts own_facts;
-  ClusterReader reader(options, diagnostics, facts != nullptr ? *facts : own_facts);
-  ReadObjectsFromText(
-      text, file_name, [&](const ObjectText& object) { reader.Read(object, Origin::kWritten); },
-      diagnostics);
-  return reader.Finish();
+  ClusterBuilder builder(BuildOptionsOf(options));
+  ReadTextInto(builder, text, file_name, options, diagnostics, facts);
+  return std::move(builder).Build(diagnostics);
 }
 
 }  // namespace krafla

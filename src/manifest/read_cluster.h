@@ -2,13 +2,13 @@
 #pragma once
 
 #include <iosfwd>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "manifest/object_stream.h"
+#include "cluster_state/cluster_builder.h"
+#include "manifest/object_decoder.h"
 #include "model/cluster.h"
 
 namespace krafla {
@@ -25,10 +25,15 @@ struct ReadClusterOptions {
   std::vector<std::string> ignored_provisioners;
 };
 
-struct ClusterFacts {
-  std::map<std::string, int> ignored_kinds;  // kind -> objects that were not used
-  size_t bytes = 0;
-};
+BuildOptions BuildOptionsOf(const ReadClusterOptions& options);
+
+// Reads everything into a sink: a builder, or a cluster that lives.
+void ReadObjectsInto(FactSink& sink, std::span<const std::string> inputs,
+                     std::istream& standard_input, const ReadClusterOptions& options,
+                     Diagnostics& diagnostics, ClusterFacts* facts = nullptr);
+void ReadTextInto(FactSink& sink, std::string_view text, std::string_view file_name,
+                  const ReadClusterOptions& options, Diagnostics& diagnostics,
+                  ClusterFacts* facts = nullptr);
 
 // Reads everything and builds the tables; meaningful only when `diagnostics` has no errors.
 Cluster ReadCluster(std::span<const std::string> inputs, std::istream& standard_input,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/timestamp.h"
 #include "model/ids.h"
 #include "session/refusal.h"
 
@@ -99,6 +100,10 @@ struct PluginHooks {
   std::function<void(TaskId to_schedule, TaskId added)> simulate_add;
   std::function<bool(QueueId, TaskId)> simulate_allocatable;
   std::function<Refusal(TaskId, NodeId)> simulate_predicate;
+
+  // When, if nothing else changes, this plugin's answers do: the next window, the end of a cooldown.
+  // Asked when the session has closed; nothing: never.
+  std::function<std::optional<Timestamp>()> next_timer;
 
   // A task got a node, or lost it. Not called for what a rollback takes back: state is restored
   // instead.

@@ -223,6 +223,16 @@ Plugin* Session::FindPlugin(std::string_view name) {
   return nullptr;
 }
 
+std::optional<Timestamp> Session::NextTimer() const {
+  std::optional<Timestamp> next;
+  for (const OpenPlugin& open : plugins_) {
+    if (!open.hooks.next_timer) continue;
+    const std::optional<Timestamp> at = open.hooks.next_timer();
+    if (at && *at > now && (!next || *at < *next)) next = at;
+  }
+  return next;
+}
+
 void Session::RunActions() {
   ExecuteActions();
   Close();

@@ -72,6 +72,9 @@ class Session {
   void Close();
   // Sets each job's phase from what its tasks do.
   void UpdateJobPhases();
+  // The earliest instant after `now` at which a cycle could decide differently although nothing
+  // changes; none when there is no such instant.
+  std::optional<Timestamp> NextTimer() const;
 
   Cluster& cluster;
   const SchedulerConfig& config;

@@ -1,0 +1,76 @@
+#include "app/command_inputs.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <ostream>
+
+#include "scheduler/vocabulary.h"
+
+namespace krafla {
+
+void Print(const Diagnostics& diagnostics, std::ostream& err) {
+  for (const Diagnostic& d : diagnostics.items()) err << ToString(d) << '\n';
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
+    return Fail("cannot be read; does it exist, and is it a file?");
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad()) return Fail("cannot be read");
+  return text;
+}
+
+SchedulerConfig ReadConfig(const std::string& path, bool lenient,
+                           const std::optional<std::string>& profile, Diagnostics& diagnostics) {
+  std::string text(DefaultSchedulerConfigText());
+  ConfigReadOptions read{
+      .file_name = "default configuration", .lenient = lenient, .profile = profile};
+  if (!path.empty()) {
+    read.file_name = path;
+    Result<std::string> file = ReadFile(path);
+    if (!file) {
+      diagnostics.Error(path, {}, file.error().message);
+      return {};
+    }
+    text = std::move(*file);
+  }
+  return ReadSchedulerConfig(text, BuiltInVocabulary(), read, diagnostics);
+}
+
+SessionOptions TimeOf(const std::string& now_text, Diagnostics& diagnostics) {
+  SessionOptions time;
+  if (now_text.empty()) {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    time.now.ns = std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+    time.zone = LocalTimeZone();
+    return time;
+  }
+  const Result<ZonedTimestamp> now = ParseRfc3339(now_text);
+  if (!now) {
+    diagnostics.Error("--now", {}, now.error().message);
+    return time;
+  }
+  if (now->time.ns == std::numeric_limits<int64_t>::max() ||
+      now->time.ns <= std::numeric_limits<int64_t>::min() + 1) {
+    diagnostics.Error("--now", {},
+                      "expected an instant between the years 1678 and 2261, got " + now_text);
+    return time;
+  }
+  time.now = now->time;
+  time.zone = FixedOffset(now->offset_seconds);
+  return time;
+}
+
+ReadClusterOptions ReadOptionsFor(const SchedulerConfig& config, bool lenient) {
+  ReadClusterOptions read;
+  read.lenient = lenient;
+  read.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
+  read.leave_out_pods_without_claims = !config.compatibility.missing_claims;
+  return read;
+}
+
+}  // namespace krafla

@@ -1,0 +1,73 @@
+// A cluster that changes: objects come, change and go, and the tables follow. What changes often
+// (pods, PodGroups, nodes' amounts) is applied in place; what changes rarely (queues, priority
+// classes, budgets, volumes, a new kind of resource, a label that a selector looks at for the first
+// time) has the tables built anew, from the same facts and by the same steps as a snapshot.
+//
+// Decoders write into it as into a ClusterBuilder. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/diagnostics.h"
+#include "cluster_state/cluster_builder.h"
+#include "cluster_state/fact_sink.h"
+
+namespace krafla {
+
+class LiveCluster final : public FactSink {
+ public:
+  explicit LiveCluster(BuildOptions options);
+  ~LiveCluster() override;
+
+  // An object that is there already is replaced.
+  Added AddPod(PodFacts pod, Origin origin) override;
+  Added AddPodGroup(PodGroupFacts group, Origin origin) override;
+  bool AddQueue(QueueFacts queue) override;
+  bool AddNode(NodeFacts node) override;
+  bool AddPriorityClass(PriorityClassFacts priority_class) override;
+  bool AddNamespace(Namespace ns) override;
+  bool AddBudget(PodDisruptionBudget budget) override;
+  bool AddClaim(PersistentVolumeClaim claim) override;
+  bool AddVolume(PersistentVolume volume) override;
+  bool AddStorageClass(StorageClass storage_class) override;
+  bool AddCsiNode(CsiNode node) override;
+  bool AddResourceQuotaName(StrId ns, StrId name) override;
+
+  // False: it was not there.
+  bool RemovePod(StrId ns, StrId name);
+  bool RemovePodGroup(StrId ns, StrId name);
+  bool RemoveNode(StrId name);
+  bool RemoveQueue(StrId name);
+
+  // The facts as they were last given, and as assumptions have changed them since. Null when there
+  // is no such object. Good until the next change.
+  const PodFacts* FindPod(StrId ns, StrId name) const;
+  const PodGroupFacts* FindPodGroup(StrId ns, StrId name) const;
+  const NodeFacts* FindNode(StrId name) const;
+
+  // What the scheduler has just asked for counts as done until the object is seen again.
+  void AssumeBinding(TaskId task, NodeId node);
+  void AssumeReleasing(TaskId task);
+  void AssumePhase(JobId job, JobPhase phase);
+
+  // The tables, up to date. References into them are good until the next change.
+  Cluster& cluster();
+  // Grows with every change that a scheduler could see.
+  uint64_t version() const { return version_; }
+  // Warnings of the last time the tables were built anew (references that lead nowhere).
+  const Diagnostics& warnings() const;
+  // How often they were built anew; for tests and metrics.
+  uint64_t rebuilds() const { return rebuilds_; }
+  // Compares the tables with ones built anew from the facts; aborts with the difference. For tests.
+  void Verify();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  uint64_t version_ = 1;
+  uint64_t rebuilds_ = 0;
+};
+
+}  // namespace krafla
