@@ -33,9 +33,11 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"explain", {"base", "model", "config", "session", "kube_rules", "scheduler", "manifest"}},
     {"sim",
      {"base", "model", "config", "session", "cluster_state", "scheduler", "manifest", "explain"}},
+    {"kube",
+     {"base", "model", "config", "session", "cluster_state", "scheduler", "manifest", "explain"}},
     {"app",
      {"base", "model", "config", "session", "scheduler", "manifest", "cluster_state", "check",
-      "explain", "sim"}},
+      "explain", "sim", "kube"}},
 };
 
 std::vector<fs::path> Sources(const fs::path& folder) {

@@ -1,0 +1,213 @@
+#include "kube/api_text.h"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "base/diagnostics.h"
+#include "base/did_you_mean.h"
+#include "manifest/object_stream.h"
+#include "model/well_known.h"
+
+namespace krafla {
+
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+using simdjson::SIMDJSON_PADDING;
+
+constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
+
+std::string_view TextOf(ondemand::value value) {
+  std::string_view text;
+  if (value.get_string().get(text)) return {};
+  return text;
+}
+
+// Walks the fields of a value that should be an object; false when it is none or is broken.
+template <class Fn>
+bool ForEachField(ondemand::value value, Fn&& fn) {
+  ondemand::object object;
+  if (value.get_object().get(object)) return false;
+  for (auto result : object) {
+    ondemand::field field;
+    std::string_view key;
+    if (std::move(result).get(field) || field.unescaped_key().get(key)) return false;
+    fn(key, field.value());
+  }
+  return true;
+}
+
+struct Metadata {
+  ObjectHead head;
+  bool initial_events_end = false;
+};
+
+bool ReadMetadata(ondemand::value value, Metadata& meta) {
+  std::string queue_label;
+  const bool sound = ForEachField(value, [&](std::string_view key, ondemand::value field) {
+    if (key == "name") {
+      meta.head.name = TextOf(field);
+    } else if (key == "namespace") {
+      meta.head.ns = TextOf(field);
+    } else if (key == "uid") {
+      meta.head.uid = TextOf(field);
+    } else if (key == "resourceVersion") {
+      meta.head.resource_version = TextOf(field);
+    } else if (key == "annotations") {
+      ForEachField(field, [&](std::string_view name, ondemand::value text) {
+        if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
+        if (name == keys::kQueueName) meta.head.queue = TextOf(text);
+      });
+    } else if (key == "labels") {
+      ForEachField(field, [&](std::string_view name, ondemand::value text) {
+        if (name == keys::kQueueName) queue_label = TextOf(text);
+      });
+    }
+  });
+  if (meta.head.queue.empty()) meta.head.queue = std::move(queue_label);
+  return sound;
+}
+
+}  // namespace
+
+struct ApiTextParser::Parsers {
+  ondemand::parser line;
+  ondemand::parser object;
+  std::string padded;
+
+  Result<Metadata> ReadObject(const std::string& text) {
+    ondemand::document document;
+    ondemand::object root;
+    if (object.iterate(text.data(), text.size(), text.size() + SIMDJSON_PADDING).get(document) ||
+        document.get_object().get(root))
+      return Fail("is no JSON object");
+    ondemand::value metadata;
+    if (root.find_field_unordered("metadata").get(metadata)) return Fail("has no metadata");
+    Metadata meta;
+    if (!ReadMetadata(metadata, meta)) return Fail("has metadata that cannot be read");
+    return meta;
+  }
+};
+
+ApiTextParser::ApiTextParser() : parsers_(std::make_unique<Parsers>()) {}
+ApiTextParser::~ApiTextParser() = default;
+
+std::string Padded(std::string_view json) {
+  std::string text;
+  text.reserve(json.size() + SIMDJSON_PADDING);
+  text = json;
+  return text;
+}
+
+Result<WatchLine> ApiTextParser::ParseWatchLine(std::string_view line) {
+  std::string& padded = parsers_->padded;
+  padded.reserve(line.size() + SIMDJSON_PADDING);
+  padded = line;
+  ondemand::document document;
+  ondemand::object root;
+  if (parsers_->line.iterate(padded.data(), padded.size(), padded.capacity()).get(document) ||
+      document.get_object().get(root))
+    return Fail("a line of the watch is no JSON object");
+  std::string_view type;
+  WatchLine event;
+  bool has_object = false;
+  for (auto result : root) {
+    ondemand::field field;
+    std::string_view key;
+    if (std::move(result).get(field) || field.unescaped_key().get(key))
+      return Fail("a line of the watch is broken");
+    if (key == "type") {
+      type = TextOf(field.value());
+    } else if (key == "object") {
+      ondemand::object object;
+      std::string_view raw;
+      if (field.value().get_object().get(object) || object.raw_json().get(raw))
+        return Fail("the object of an event is broken");
+      event.object = Padded(raw);
+      has_object = true;
+    }
+  }
+  using Word = std::pair<std::string_view, WatchEventType>;
+  constexpr std::array kWords = {
+      Word{"ADDED", WatchEventType::kAdded}, Word{"MODIFIED", WatchEventType::kModified},
+      Word{"DELETED", WatchEventType::kDeleted}, Word{"BOOKMARK", WatchEventType::kBookmark},
+      Word{"ERROR", WatchEventType::kError}};
+  bool known = false;
+  for (const auto& [word, value] : kWords) {
+    if (word != type) continue;
+    event.type = value;
+    known = true;
+  }
+  if (!known) return Fail(fmt::format("an event of the unknown type {}", Quoted(type)));
+  if (!has_object) return Fail("an event without object");
+  if (event.type == WatchEventType::kError) {
+    event.error_message = MessageOf(event.object);
+    ondemand::document status;
+    int64_t code = 0;
+    if (!parsers_->object
+             .iterate(event.object.data(), event.object.size(),
+                      event.object.size() + SIMDJSON_PADDING)
+             .get(status) &&
+        !status["code"].get_int64().get(code))
+      event.error_code = static_cast<int>(code);
+    return event;
+  }
+  Result<Metadata> meta = parsers_->ReadObject(event.object);
+  if (!meta) return Fail("the object of an event " + meta.error().message);
+  event.head = std::move(meta->head);
+  event.initial_events_end = meta->initial_events_end;
+  return event;
+}
+
+Result<ObjectHead> ApiTextParser::ParseHead(const std::string& padded_object) {
+  Result<Metadata> meta = parsers_->ReadObject(padded_object);
+  if (!meta) return Fail(meta.error().message);
+  return std::move(meta->head);
+}
+
+Result<ApiTextParser::ListPage> ApiTextParser::ParseList(
+    const std::string& body,
+    const std::function<void(std::string object, ObjectHead head)>& on_object) {
+  const std::string padded = Padded(body);
+  ListPage page;
+  {
+    ondemand::document document;
+    ondemand::object root;
+    if (parsers_->line.iterate(padded.data(), padded.size(), padded.size() + SIMDJSON_PADDING)
+            .get(document) ||
+        document.get_object().get(root))
+      return Fail("the list is no JSON object");
+    ondemand::value metadata;
+    if (root.find_field_unordered("metadata").get(metadata)) return Fail("the list has no metadata");
+    ForEachField(metadata, [&](std::string_view key, ondemand::value field) {
+      if (key == "resourceVersion") page.resource_version = TextOf(field);
+      if (key == "continue") page.continue_token = TextOf(field);
+    });
+  }
+  Diagnostics problems;
+  ReadObjectsFromText(
+      body, "list",
+      [&](const ObjectText& text) {
+        std::string object = Padded(text.json);
+        Result<ObjectHead> head = ParseHead(object);
+        // An object without a name cannot be followed; no API server sends one.
+        if (head && !head->name.empty()) on_object(std::move(object), std::move(*head));
+      },
+      problems);
+  if (problems.HasErrors()) return Fail(ToString(problems.items().front()));
+  return page;
+}
+
+std::string MessageOf(std::string_view body) {
+  const simdjson::padded_string padded(body);
+  ondemand::parser parser;
+  ondemand::document document;
+  std::string_view message;
+  if (!parser.iterate(padded).get(document) && !document["message"].get_string().get(message))
+    return Printable(message);
+  return Printable(body.substr(0, 200));
+}
+
+}  // namespace krafla

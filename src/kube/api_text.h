@@ -1,0 +1,65 @@
+// What the API server sends, taken apart as far as the I/O threads need it: events of a watch,
+// pages of a list, what an object says about itself, and refusals.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace krafla {
+
+// What an object says about itself, beside its text.
+struct ObjectHead {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  std::string queue;  // a pod's scheduling.volcano.sh/queue-name, annotation before label
+};
+
+// A text with simdjson's padding behind it.
+std::string Padded(std::string_view json);
+
+enum class WatchEventType : uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
+
+struct WatchLine {
+  WatchEventType type = WatchEventType::kBookmark;
+  std::string object;  // padded
+  ObjectHead head;
+  bool initial_events_end = false;  // a bookmark that says so
+  int error_code = 0;               // of kError: 410 and the like
+  std::string error_message;
+};
+
+// Keeps its buffers from object to object. One thread.
+class ApiTextParser {
+ public:
+  ApiTextParser();
+  ~ApiTextParser();
+
+  // One line of a watch, without its end.
+  Result<WatchLine> ParseWatchLine(std::string_view line);
+  Result<ObjectHead> ParseHead(const std::string& padded_object);
+
+  struct ListPage {
+    std::string resource_version;
+    std::string continue_token;
+  };
+  // One page of a list; `on_object` gets each object as padded text with apiVersion and kind.
+  Result<ListPage> ParseList(
+      const std::string& body,
+      const std::function<void(std::string object, ObjectHead head)>& on_object);
+
+ private:
+  struct Parsers;
+  std::unique_ptr<Parsers> parsers_;
+};
+
+// The message of a Status object, or the beginning of a body that is none.
+std::string MessageOf(std::string_view body);
+
+}  // namespace krafla

@@ -1,0 +1,77 @@
+#include "kube/credentials.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace krafla {
+namespace {
+
+struct Files {
+  std::map<std::string, std::string> files;
+  Surroundings surroundings() {
+    return {.variable = [](const std::string&) { return std::nullopt; },
+            .exists = [this](const std::string& path) { return files.contains(path); },
+            .read = [this](const std::string& path) -> Result<std::string> {
+              const auto it = files.find(path);
+              if (it == files.end()) return Fail("cannot be read");
+              return it->second;
+            }};
+  }
+};
+
+TEST(Credentials, ATokenFileIsReadAgainWhenTheServerSaysNo) {
+  Files f;
+  f.files["/token"] = "one\n";
+  Credentials credentials({.server = "https://x", .token = "unused", .token_file = "/token"},
+                          f.surroundings());
+  const auto first = credentials.Current().value();
+  EXPECT_EQ(first->authorization, "Bearer one");
+  f.files["/token"] = "two\n";
+  EXPECT_EQ(credentials.Current().value(), first) << "not read for every request";
+  credentials.Refused(first);
+  const auto second = credentials.Current().value();
+  EXPECT_EQ(second->authorization, "Bearer two");
+  credentials.Refused(first);
+  EXPECT_EQ(credentials.Current().value(), second) << "somebody was late with the old one";
+}
+
+TEST(Credentials, NothingIsSentInTheClear) {
+  Files f;
+  Credentials credentials({.server = "http://x", .token = "secret"}, f.surroundings());
+  EXPECT_EQ(credentials.Current().value()->authorization, "");
+}
+
+TEST(Credentials, ProblemsNameTheFile) {
+  Files f;
+  Credentials missing({.server = "https://x", .token_file = "/token"}, f.surroundings());
+  EXPECT_EQ(missing.Current().error().message, "/token: cannot be read");
+  f.files["/token"] = "\n";
+  EXPECT_EQ(missing.Current().error().message, "/token: is empty");
+  f.files["/ca"] = "not a certificate";
+  Credentials no_pem({.server = "https://x", .ca = {.file = "/ca"}}, f.surroundings());
+  EXPECT_EQ(no_pem.ReadCa().error().message, "/ca: is not PEM: it has no -----BEGIN line");
+}
+
+TEST(Credentials, AnExecPluginIsAskedAgainOnlyWhenItsAnswerIsNoLongerGood) {
+  Files f;
+  const std::string counter = ::testing::TempDir() + "/krafla_exec_plugin_calls";
+  std::remove(counter.c_str());
+  KubeConnection connection{.server = "https://x"};
+  connection.exec = ExecPlugin{
+      .api_version = "client.authentication.k8s.io/v1",
+      .command = "sh",
+      .args = {"-c", "echo x >> " + counter +
+                         R"(; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t%s"}}' $(wc -l < )" +
+                         counter + ")"}};
+  Credentials credentials(connection, f.surroundings());
+  const auto first = credentials.Current().value();
+  EXPECT_EQ(first->authorization, "Bearer t1");
+  EXPECT_EQ(credentials.Current().value(), first);
+  credentials.Refused(first);
+  EXPECT_EQ(credentials.Current().value()->authorization, "Bearer t2");
+  std::remove(counter.c_str());
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,537 @@
+#include "kube/http_channel.h"
+
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace krafla {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr long kConnectTimeoutMs = 5000;
+constexpr size_t kMostSpareHandles = 128;
+constexpr size_t kMostErrorBytes = 64 << 10;  // of an answer to a stream that is no stream
+
+// A peer that no longer acknowledges is given up by the kernel.
+int SetSocketOptions(void*, curl_socket_t socket, curlsocktype) {
+  const int on = 1;
+  const int idle_s = 10;
+  const int interval_s = 5;
+  const unsigned timeout_ms = 20'000;
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof timeout_ms);
+  return CURL_SOCKOPT_OK;
+}
+
+curl_blob Blob(const std::string& text) {
+  return {const_cast<char*>(text.data()), text.size(), CURL_BLOB_NOCOPY};
+}
+
+struct ListDeleter {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
+
+void Append(HeaderList& list, const std::string& line) {
+  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+  KRAFLA_CHECK(longer != nullptr, "out of memory");
+  list.release();
+  list.reset(longer);
+}
+
+}  // namespace
+
+void InitializeHttp() {
+  KRAFLA_CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK, "libcurl does not start");
+}
+
+class HttpChannel::Impl {
+ public:
+  Impl(Credentials& credentials, HttpChannelOptions options)
+      : credentials_(credentials), options_(std::move(options)), tokens_(options_.burst) {
+    multi_ = MakeMulti();
+    wake_ = multi_;
+    thread_ = std::thread([this] { Run(); });
+  }
+
+  ~Impl() {
+    stop_ = true;
+    Wake();
+    thread_.join();
+    for (CURL* easy : spare_) curl_easy_cleanup(easy);
+  }
+
+  void Send(HttpRequest request) {
+    ++open_;
+    {
+      const std::scoped_lock lock(mutex_);
+      waiting_[static_cast<size_t>(request.urgency)].push_back(std::move(request));
+    }
+    Wake();
+  }
+
+  void After(milliseconds delay, std::function<void()> task) {
+    {
+      const std::scoped_lock lock(mutex_);
+      timers_.emplace(Clock::now() + delay, std::move(task));
+    }
+    Wake();
+  }
+
+  void Resume() {
+    resume_ = true;
+    Wake();
+  }
+
+  size_t open() const { return open_; }
+
+ private:
+  struct Transfer {
+    Impl* channel = nullptr;
+    HttpRequest request;
+    std::shared_ptr<const Identity> identity;
+    HeaderList headers;
+    HttpResponse response;
+    CURL* easy = nullptr;
+    char error[CURL_ERROR_SIZE] = {};
+    bool paused = false;
+    bool is_probe = false;
+  };
+
+  static CURLM* MakeMulti() {
+    CURLM* multi = curl_multi_init();
+    KRAFLA_CHECK(multi != nullptr, "libcurl does not start");
+    curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+    return multi;
+  }
+
+  void Wake() {
+    const std::scoped_lock lock(wake_mutex_);
+    if (wake_ != nullptr) curl_multi_wakeup(wake_);
+  }
+
+  // ---- the channel's thread from here on
+
+  void Run() {
+    while (!stop_) {
+      RunTimers();
+      if (resume_.exchange(false)) ResumePaused();
+      StartWaiting();
+      int running = 0;
+      curl_multi_perform(multi_, &running);
+      Collect();
+      Watch();
+      if (reconnect_) Reconnect();
+      if (!stop_) curl_multi_poll(multi_, nullptr, 0, WaitMs(), nullptr);
+    }
+    FailAll("the channel is closed", true);
+    const std::scoped_lock lock(wake_mutex_);
+    wake_ = nullptr;
+    curl_multi_cleanup(multi_);
+  }
+
+  void RunTimers() {
+    while (true) {
+      std::function<void()> task;
+      {
+        const std::scoped_lock lock(mutex_);
+        if (timers_.empty() || timers_.begin()->first > Clock::now()) return;
+        task = std::move(timers_.begin()->second);
+        timers_.erase(timers_.begin());
+      }
+      task();
+    }
+  }
+
+  void ResumePaused() {
+    std::vector<CURL*> paused;
+    for (auto& [easy, transfer] : transfers_)
+      if (transfer->paused) paused.push_back(easy);
+    for (CURL* easy : paused) {
+      const auto it = transfers_.find(easy);
+      if (it == transfers_.end()) continue;
+      it->second->paused = false;
+      curl_easy_pause(easy, CURLPAUSE_CONT);
+    }
+  }
+
+  // Whether one more request may go out now, by rate.
+  bool TakeToken() {
+    if (options_.per_second <= 0) return true;
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - tokens_at_).count();
+    tokens_ = std::min(options_.burst, tokens_ + seconds * options_.per_second);
+    tokens_at_ = now;
+    if (tokens_ < 1) return false;
+    tokens_ -= 1;
+    return true;
+  }
+
+  void StartWaiting() {
+    rate_limited_ = false;
+    while (transfers_.size() < options_.max_in_flight) {
+      std::optional<HttpRequest> next;
+      {
+        const std::scoped_lock lock(mutex_);
+        for (auto& queue : waiting_) {
+          if (queue.empty()) continue;
+          if (!TakeToken()) {
+            rate_limited_ = true;
+            return;
+          }
+          next = std::move(queue.front());
+          queue.pop_front();
+          break;
+        }
+      }
+      if (!next) return;
+      Start(std::move(*next), false);
+    }
+  }
+
+  void Start(HttpRequest request, bool is_probe) {
+    auto transfer = std::make_unique<Transfer>();
+    transfer->channel = this;
+    transfer->request = std::move(request);
+    transfer->is_probe = is_probe;
+    if (!is_probe && options_.may_send && !options_.may_send())
+      return Finish(std::move(transfer), "kept back: somebody else may be the leader by now");
+    Result<std::shared_ptr<const Identity>> identity = credentials_.Current();
+    if (!identity) return Finish(std::move(transfer), identity.error().message);
+    transfer->identity = std::move(*identity);
+    if (const Result<bool> ready = SetUp(*transfer); !ready)
+      return Finish(std::move(transfer), ready.error().message);
+    CURL* easy = transfer->easy;
+    transfers_.emplace(easy, std::move(transfer));
+    curl_multi_add_handle(multi_, easy);
+  }
+
+  Result<bool> SetUp(Transfer& t) {
+    const KubeConnection& to = credentials_.connection();
+    if (spare_.empty()) {
+      t.easy = curl_easy_init();
+      KRAFLA_CHECK(t.easy != nullptr, "libcurl does not start");
+    } else {
+      t.easy = spare_.back();
+      spare_.pop_back();
+    }
+    CURL* e = t.easy;
+    curl_easy_setopt(e, CURLOPT_PRIVATE, &t);
+    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t.error);
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
+    curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMs);
+    curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, &SetSocketOptions);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, &OnBody);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, &t);
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, &OnHeader);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, &t);
+    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.request.timeout.count()));
+    if (!to.proxy_url.empty()) curl_easy_setopt(e, CURLOPT_PROXY, to.proxy_url.c_str());
+    if (const Result<bool> tls = SetTls(t); !tls) return tls;
+    SetAddress(e, t.request.target);
+    SetHeaders(t);
+    return true;
+  }
+
+  Result<bool> SetTls(Transfer& t) {
+    const KubeConnection& to = credentials_.connection();
+    CURL* e = t.easy;
+    if (!to.server.starts_with("https://")) return true;
+    const bool verify = !to.skip_tls_verify;
+    curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, verify ? 1L : 0L);
+    curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, verify ? 2L : 0L);
+    curl_easy_setopt(e, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    if (verify && !to.ca.empty()) {
+      // Read anew when nothing is open, so that a rotated one is taken up with the next connection.
+      if (ca_.empty() || transfers_.empty()) {
+        Result<std::string> ca = credentials_.ReadCa();
+        if (!ca) return Fail(ca.error().message);
+        if (*ca != ca_) ca_ = std::move(*ca);
+      }
+      curl_blob blob = Blob(ca_);
+      blob.flags = CURL_BLOB_COPY;
+      curl_easy_setopt(e, CURLOPT_CAINFO_BLOB, &blob);
+    }
+    if (!t.identity->client_certificate.empty()) {
+      const curl_blob certificate = Blob(t.identity->client_certificate);
+      const curl_blob key = Blob(t.identity->client_key);
+      curl_easy_setopt(e, CURLOPT_SSLCERT_BLOB, &certificate);
+      curl_easy_setopt(e, CURLOPT_SSLKEY_BLOB, &key);
+    }
+    return true;
+  }
+
+  // The name in the address is the one the certificate is checked against; CONNECT_TO says where
+  // that is when it is somewhere else.
+  void SetAddress(CURL* e, const std::string& target) {
+    const KubeConnection& to = credentials_.connection();
+    if (to.tls_server_name.empty()) {
+      curl_easy_setopt(e, CURLOPT_URL, (to.server + target).c_str());
+      return;
+    }
+    const size_t begin = to.server.find("://") + 3;
+    const size_t end = std::min(to.server.find('/', begin), to.server.size());
+    const size_t colon = to.server.rfind(':', end - 1);
+    const bool has_port = colon != std::string::npos && colon > begin &&
+                          to.server.find(']', colon) == std::string::npos;
+    const std::string port =
+        has_port ? to.server.substr(colon + 1, end - colon - 1)
+                 : (to.server.starts_with("https") ? std::string("443") : std::string("80"));
+    const std::string host = to.server.substr(begin, (has_port ? colon : end) - begin);
+    if (connect_to_ == nullptr)
+      Append(connect_to_, fmt::format("{}:{}:{}:{}", to.tls_server_name, port, host, port));
+    curl_easy_setopt(e, CURLOPT_CONNECT_TO, connect_to_.get());
+    curl_easy_setopt(e, CURLOPT_URL,
+                     fmt::format("{}{}:{}{}{}", to.server.substr(0, begin), to.tls_server_name,
+                                 port, to.server.substr(end), target)
+                         .c_str());
+  }
+
+  void SetHeaders(Transfer& t) {
+    const KubeConnection& to = credentials_.connection();
+    CURL* e = t.easy;
+    Append(t.headers, "Accept: application/json");
+    Append(t.headers, "User-Agent: " + options_.user_agent);
+    if (!t.identity->authorization.empty())
+      Append(t.headers, "Authorization: " + t.identity->authorization);
+    if (!to.impersonate_user.empty())
+      Append(t.headers, "Impersonate-User: " + to.impersonate_user);
+    if (!to.impersonate_uid.empty()) Append(t.headers, "Impersonate-Uid: " + to.impersonate_uid);
+    for (const std::string& group : to.impersonate_groups)
+      Append(t.headers, "Impersonate-Group: " + group);
+    if (!t.request.content_type.empty())
+      Append(t.headers, "Content-Type: " + t.request.content_type);
+    Append(t.headers, "Expect:");
+    curl_easy_setopt(e, CURLOPT_HTTPHEADER, t.headers.get());
+    if (t.request.method == "GET") {
+      curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
+    } else {
+      curl_easy_setopt(e, CURLOPT_POST, 1L);
+      curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE,
+                       static_cast<curl_off_t>(t.request.body.size()));
+      curl_easy_setopt(e, CURLOPT_POSTFIELDS, t.request.body.data());
+      curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, t.request.method.c_str());
+    }
+  }
+
+  static size_t OnHeader(char*, size_t size, size_t count, void* data) {
+    static_cast<Transfer*>(data)->channel->heard_ = Clock::now();
+    return size * count;
+  }
+
+  static size_t OnBody(char* text, size_t size, size_t count, void* data) {
+    Transfer& t = *static_cast<Transfer*>(data);
+    t.channel->heard_ = Clock::now();
+    const std::string_view piece(text, size * count);
+    if (t.request.on_data) {
+      long status = 0;
+      curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
+      if (status >= 200 && status < 300) {
+        if (t.request.on_data(piece)) return piece.size();
+        t.paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+      }
+      if (t.response.body.size() + piece.size() > kMostErrorBytes) return piece.size();
+    }
+    t.response.body.append(piece);
+    return piece.size();
+  }
+
+  void Collect() {
+    int left = 0;
+    bool stalled = false;
+    while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      const CURLcode code = message->data.result;
+      const auto it = transfers_.find(message->easy_handle);
+      std::unique_ptr<Transfer> transfer = std::move(it->second);
+      transfers_.erase(it);
+      curl_multi_remove_handle(multi_, transfer->easy);
+      long status = 0;
+      curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+      curl_off_t retry_after = 0;
+      curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
+      if (retry_after > 0) transfer->response.retry_after = std::chrono::seconds(retry_after);
+      std::string error;
+      if (code != CURLE_OK) {
+        error = transfer->error[0] != 0 ? transfer->error : curl_easy_strerror(code);
+        stalled = stalled || (code == CURLE_OPERATION_TIMEDOUT &&
+                              Clock::now() - heard_ >= transfer->request.timeout);
+      } else {
+        transfer->response.status = static_cast<int>(status);
+      }
+      if (status == 401) credentials_.Refused(transfer->identity);
+      Finish(std::move(transfer), std::move(error));
+    }
+    if (stalled) Reconnect();
+  }
+
+  void Finish(std::unique_ptr<Transfer> transfer, std::string error) {
+    if (transfer->easy != nullptr) {
+      curl_easy_reset(transfer->easy);
+      if (spare_.size() < kMostSpareHandles) {
+        spare_.push_back(transfer->easy);
+      } else {
+        curl_easy_cleanup(transfer->easy);
+      }
+      transfer->easy = nullptr;
+    }
+    transfer->response.error = std::move(error);
+    if (!transfer->is_probe) --open_;
+    if (transfer->request.on_done) transfer->request.on_done(std::move(transfer->response));
+  }
+
+  // Asks the small question, when it is time for it.
+  void Watch() {
+    if (!options_.watchdog || transfers_.empty() || probing_) return;
+    if (Clock::now() - heard_ < options_.silence) return;
+    probing_ = true;
+    HttpRequest question{.target = "/version", .timeout = options_.patience};
+    question.on_done = [this](HttpResponse answer) {
+      probing_ = false;
+      if (answer.status == 0 && !stop_) reconnect_ = true;
+    };
+    Start(std::move(question), true);
+  }
+
+  // Everything that is open fails and the connections are closed: what hangs on one that no longer
+  // answers would wait for ever.
+  void Reconnect() {
+    reconnect_ = false;
+    if (options_.log)
+      options_.log(fmt::format("connection does not answer; connecting anew channel={} streams={}",
+                               options_.name, transfers_.size()));
+    FailAll("the connection does not answer", false);
+    CURLM* fresh = MakeMulti();
+    {
+      const std::scoped_lock lock(wake_mutex_);
+      wake_ = fresh;
+    }
+    curl_multi_cleanup(multi_);
+    multi_ = fresh;
+    heard_ = Clock::now();
+  }
+
+  void FailAll(const std::string& why, bool waiting_too) {
+    auto transfers = std::exchange(transfers_, {});
+    for (auto& [easy, transfer] : transfers) curl_multi_remove_handle(multi_, easy);
+    for (auto& [easy, transfer] : transfers) Finish(std::move(transfer), why);
+    if (!waiting_too) return;
+    std::array<std::deque<HttpRequest>, kUrgencies> waiting;
+    {
+      const std::scoped_lock lock(mutex_);
+      waiting = std::exchange(waiting_, {});
+    }
+    for (auto& queue : waiting) {
+      for (HttpRequest& request : queue) {
+        --open_;
+        if (request.on_done) request.on_done({.error = why});
+      }
+    }
+  }
+
+  int WaitMs() {
+    auto until = Clock::now() + std::chrono::seconds(60);
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!timers_.empty()) until = std::min(until, timers_.begin()->first);
+      if (transfers_.size() < options_.max_in_flight && !rate_limited_)
+        for (const auto& queue : waiting_)
+          if (!queue.empty()) return 0;
+    }
+    if (rate_limited_) until = std::min(until, Clock::now() + milliseconds(1));
+    if (options_.watchdog && !transfers_.empty() && !probing_)
+      until = std::min(until, heard_ + options_.silence);
+    const auto wait = std::chrono::ceil<milliseconds>(until - Clock::now());
+    return static_cast<int>(std::max<int64_t>(0, wait.count()));
+  }
+
+  Credentials& credentials_;
+  const HttpChannelOptions options_;
+
+  std::mutex mutex_;  // waiting_, timers_
+  std::array<std::deque<HttpRequest>, kUrgencies> waiting_;
+  std::multimap<Clock::time_point, std::function<void()>> timers_;
+  std::mutex wake_mutex_;
+  CURLM* wake_ = nullptr;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> resume_ = false;
+  std::atomic<size_t> open_ = 0;
+
+  // Of the channel's thread alone.
+  CURLM* multi_ = nullptr;  // set before the thread starts
+  std::unordered_map<CURL*, std::unique_ptr<Transfer>> transfers_;
+  std::vector<CURL*> spare_;
+  HeaderList connect_to_;
+  std::string ca_;
+  Clock::time_point heard_ = Clock::now();
+  bool probing_ = false;
+  bool reconnect_ = false;
+  bool rate_limited_ = false;
+  double tokens_ = 0;
+  Clock::time_point tokens_at_ = Clock::now();
+
+  std::thread thread_;
+};
+
+HttpChannel::HttpChannel(Credentials& credentials, HttpChannelOptions options)
+    : impl_(std::make_unique<Impl>(credentials, std::move(options))) {}
+HttpChannel::~HttpChannel() = default;
+
+void HttpChannel::Send(HttpRequest request) {
+  impl_->Send(std::move(request));
+}
+
+void HttpChannel::After(std::chrono::milliseconds delay, std::function<void()> task) {
+  impl_->After(delay, std::move(task));
+}
+
+void HttpChannel::Resume() {
+  impl_->Resume();
+}
+
+HttpResponse HttpChannel::Ask(HttpRequest request) {
+  std::mutex mutex;
+  std::condition_variable answered;
+  std::optional<HttpResponse> response;
+  request.on_done = [&](HttpResponse answer) {
+    const std::scoped_lock lock(mutex);
+    response = std::move(answer);
+    answered.notify_one();
+  };
+  impl_->Send(std::move(request));
+  std::unique_lock lock(mutex);
+  answered.wait(lock, [&] { return response.has_value(); });
+  return std::move(*response);
+}
+
+size_t HttpChannel::open_requests() const {
+  return impl_->open();
+}
+
+}  // namespace krafla

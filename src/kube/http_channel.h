@@ -1,0 +1,89 @@
+// Requests to one API server over connections of its own, by one thread of its own. Two channels
+// never share a connection, so that a flood of watch events cannot delay a binding.
+//
+// Any thread may send; callbacks run on the channel's thread and must not block. Requests are sent
+// in order of urgency, at most so many at once and so many a second. A connection that no longer
+// answers is found out within 20 seconds: requests have deadlines, and where streams are open a
+// small question is asked over the same connection when nothing was heard for a while.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/credentials.h"
+
+namespace krafla {
+
+struct HttpResponse {
+  int status = 0;  // 0: there was no answer, `error` says why
+  std::string body;
+  std::string error;
+  std::optional<std::chrono::milliseconds> retry_after;
+
+  bool ok() const { return status >= 200 && status < 300; }
+};
+
+// Binds come before evictions, these before statuses, these before events.
+enum class Urgency : uint8_t { kBind, kEvict, kStatus, kEvent };
+inline constexpr size_t kUrgencies = 4;
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string target;  // path and query
+  std::string content_type;
+  std::string body;
+  Urgency urgency = Urgency::kBind;
+  std::chrono::milliseconds timeout{10'000};  // 0: as long as it takes
+  // For streams: takes the body piece by piece as it arrives, when the status is 2xx. False: not
+  // now; the same piece comes again after Resume.
+  std::function<bool(std::string_view)> on_data;
+  std::function<void(HttpResponse)> on_done;
+};
+
+struct HttpChannelOptions {
+  std::string name;  // for the log
+  std::string user_agent = "krafla";
+  size_t max_in_flight = 90;
+  double per_second = 0;  // 0: unlimited
+  double burst = 1;
+  bool watchdog = false;  // ask a small question when streams are open and nothing is heard
+  std::chrono::milliseconds silence{10'000};  // … for so long
+  std::chrono::milliseconds patience{10'000};  // and wait so long for its answer
+  // Asked on the channel's thread before each request: false keeps it back for good.
+  std::function<bool()> may_send;
+  std::function<void(const std::string& line)> log;
+};
+
+class HttpChannel {
+ public:
+  HttpChannel(Credentials& credentials, HttpChannelOptions options);
+  // Requests that are still open end with an error; their callbacks run before this returns.
+  ~HttpChannel();
+  HttpChannel(const HttpChannel&) = delete;
+  HttpChannel& operator=(const HttpChannel&) = delete;
+
+  void Send(HttpRequest request);
+  // Runs `task` on the channel's thread, after `delay`.
+  void After(std::chrono::milliseconds delay, std::function<void()> task);
+  // Streams that were told "not now" go on.
+  void Resume();
+  // Sends and waits. Not from a callback.
+  HttpResponse Ask(HttpRequest request);
+
+  // Sent or waiting to be sent.
+  size_t open_requests() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Once per process, before any channel.
+void InitializeHttp();
+
+}  // namespace krafla

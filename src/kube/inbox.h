@@ -1,0 +1,73 @@
+// The one way into the scheduling thread: what watches saw, what became of writes. Bounded in
+// bytes for watches, which are told "not now" and stop reading from the network; answers to our own
+// requests are always taken, there are never more of them than requests.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kube/api_text.h"
+#include "kube/watched_kinds.h"
+
+namespace krafla {
+
+struct ObjectMessage {
+  enum class What : uint8_t {
+    kSyncBegins,  // what follows until kSyncEnds is all there is of this kind
+    kSeen,        // the object is there, and like this
+    kGone,
+    kSyncEnds,
+    kReread,  // read once more on our own wish: counts also when nothing newer was seen
+  };
+  What what = What::kSeen;
+  WatchedKind kind = WatchedKind::kPod;
+  std::string object;  // padded JSON; empty for the marks and for kGone
+  ObjectHead head;
+};
+
+class Inbox {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Inbox(size_t most_bytes = 64u << 20) : most_bytes_(most_bytes) {}
+
+  // Called, on the taker's thread, when there is room again after a TryPut that failed.
+  void OnRoom(std::function<void()> on_room) { on_room_ = std::move(on_room); }
+
+  // False: full, come back later.
+  bool TryPut(ObjectMessage& message);
+  void PutAlways(ObjectMessage message);
+  // Something to run on the scheduling thread.
+  void PutTask(std::function<void()> task);
+  // Lets a waiting Take return.
+  void Interrupt();
+
+  struct Batch {
+    std::vector<ObjectMessage> objects;
+    std::vector<std::function<void()>> tasks;
+    bool interrupted = false;
+    bool empty() const { return objects.empty() && tasks.empty() && !interrupted; }
+  };
+  // Waits until there is something, or until `until`; takes all of it.
+  Batch Take(Clock::time_point until);
+
+ private:
+  static size_t SizeOf(const ObjectMessage& message) { return message.object.size() + 256; }
+
+  const size_t most_bytes_;
+  std::function<void()> on_room_;
+  std::mutex mutex_;
+  std::condition_variable filled_;
+  Batch batch_;
+  size_t bytes_ = 0;
+  bool turned_away_ = false;
+};
+
+}  // namespace krafla

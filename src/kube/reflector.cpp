@@ -1,0 +1,239 @@
+#include "kube/reflector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace krafla {
+
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds kFirstWait{200};
+constexpr milliseconds kLongestWait{30'000};
+constexpr size_t kLongestLine = 64u << 20;  // far beyond what an API server stores
+
+// What may stand in a query as it is.
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain) {
+      out.push_back(c);
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+milliseconds Backoff::Next() {
+  const int doubled = std::min(failures_++, 20);
+  const auto most = std::min<int64_t>(most_.count(), first_.count() << doubled);
+  // Between half and all of it.
+  return milliseconds(
+      std::uniform_int_distribution<int64_t>(std::max<int64_t>(1, most / 2), most)(random_));
+}
+
+Reflector::Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, Options options)
+    : info_(InfoOf(kind)),
+      channel_(channel),
+      inbox_(inbox),
+      options_(std::move(options)),
+      backoff_(kFirstWait, kLongestWait, options_.seed ^ static_cast<uint64_t>(kind)),
+      random_(options_.seed + static_cast<uint64_t>(kind)) {}
+
+void Reflector::Start() {
+  channel_.After(milliseconds(0), [this] { List(); });
+}
+
+void Reflector::Log(const std::string& line) {
+  if (options_.log) options_.log(line);
+}
+
+bool Reflector::Put(ObjectMessage::What what, std::string object, ObjectHead head) {
+  ObjectMessage message{what, info_.kind, std::move(object), std::move(head)};
+  if (what == ObjectMessage::What::kSyncBegins) {
+    inbox_.PutAlways(std::move(message));
+    return true;
+  }
+  return inbox_.TryPut(message);
+}
+
+void Reflector::List() {
+  version_.clear();
+  continue_token_.clear();
+  Put(ObjectMessage::What::kSyncBegins);
+  if (options_.watch_list) {
+    WatchList();
+  } else {
+    ListPage();
+  }
+}
+
+void Reflector::ListPage() {
+  HttpRequest request;
+  request.target = fmt::format("{}?limit={}", info_.path, options_.page_size);
+  if (!continue_token_.empty()) request.target += "&continue=" + Escaped(continue_token_);
+  request.timeout = milliseconds(60'000);
+  request.on_done = [this](HttpResponse response) {
+    if (response.status == 410) {
+      Log(fmt::format("list expired between pages; beginning again kind={}", info_.name));
+      return List();
+    }
+    if (!response.ok()) return Retry(response, "list", &Reflector::List);
+    // A page is not held back half-way: it is in memory already.
+    const Result<ApiTextParser::ListPage> page =
+        parser_.ParseList(response.body, [&](std::string object, ObjectHead head) {
+          inbox_.PutAlways({ObjectMessage::What::kSeen, info_.kind, std::move(object),
+                            std::move(head)});
+        });
+    if (!page) {
+      response.error = page.error().message;
+      response.status = 0;
+      return Retry(response, "list", &Reflector::List);
+    }
+    continue_token_ = page->continue_token;
+    if (!continue_token_.empty()) return ListPage();
+    version_ = page->resource_version;
+    inbox_.PutAlways({ObjectMessage::What::kSyncEnds, info_.kind, {}, {}});
+    if (!std::exchange(synced_, true)) Log(fmt::format("listed kind={}", info_.name));
+    backoff_.Reset();
+    Watch();
+  };
+  channel_.Send(std::move(request));
+}
+
+void Reflector::WatchList() {
+  Open("&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", true);
+}
+
+void Reflector::Watch() {
+  Open("&resourceVersion=" + Escaped(version_), false);
+}
+
+void Reflector::Open(const std::string& query, bool listing) {
+  partial_.clear();
+  taken_ = 0;
+  too_old_ = false;
+  broken_ = false;
+  // The server ends a watch after this while, not all at the same instant.
+  const int seconds = std::uniform_int_distribution<int>(300, 600)(random_);
+  HttpRequest request;
+  request.target = fmt::format("{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}{}",
+                               info_.path, seconds, query);
+  request.timeout = std::chrono::seconds(seconds + 60);
+  request.on_data = [this](std::string_view piece) { return OnData(piece); };
+  request.on_done = [this, listing](HttpResponse response) {
+    OnWatchDone(std::move(response), listing);
+  };
+  channel_.Send(std::move(request));
+}
+
+bool Reflector::OnData(std::string_view piece) {
+  // After a "not now" the same piece comes again: what was worked off of it is not worked off twice.
+  size_t begin = taken_;
+  while (begin < piece.size()) {
+    const size_t end = piece.find('\n', begin);
+    if (end == std::string_view::npos) break;
+    if (partial_.empty()) {
+      if (!OnLine(piece.substr(begin, end - begin))) {
+        taken_ = begin;
+        return false;
+      }
+    } else {
+      const size_t before = partial_.size();
+      partial_.append(piece.substr(begin, end - begin));
+      if (!OnLine(partial_)) {
+        partial_.resize(before);
+        taken_ = begin;
+        return false;
+      }
+      partial_.clear();
+    }
+    begin = end + 1;
+  }
+  partial_.append(piece.substr(begin));
+  if (partial_.size() > kLongestLine) broken_ = true;
+  taken_ = 0;
+  return true;
+}
+
+bool Reflector::OnLine(std::string_view line) {
+  if (broken_ || line.empty()) return true;
+  Result<WatchLine> event = parser_.ParseWatchLine(line);
+  if (!event) {
+    // One line that cannot be read says nothing about the next one, but which object it was is
+    // unknown: only a list can tell.
+    broken_ = true;
+    too_old_ = true;
+    Log(fmt::format("watch cannot be read; listing again kind={} error=\"{}\"", info_.name,
+                    event.error().message));
+    return true;
+  }
+  switch (event->type) {
+    case WatchEventType::kError:
+      broken_ = true;
+      too_old_ = event->error_code == 410;
+      last_problem_ = event->error_message;
+      return true;
+    case WatchEventType::kBookmark:
+      if (event->initial_events_end && !Put(ObjectMessage::What::kSyncEnds)) return false;
+      if (event->initial_events_end && !std::exchange(synced_, true))
+        Log(fmt::format("listed kind={}", info_.name));
+      break;
+    case WatchEventType::kDeleted: {
+      ObjectHead head = event->head;
+      if (!Put(ObjectMessage::What::kGone, {}, std::move(head))) return false;
+      break;
+    }
+    case WatchEventType::kAdded:
+    case WatchEventType::kModified: {
+      ObjectHead head = event->head;
+      if (!Put(ObjectMessage::What::kSeen, std::move(event->object), std::move(head))) return false;
+      break;
+    }
+  }
+  // While the list still comes, its objects have versions in any order: only the bookmark that ends
+  // it says up to where we know everything.
+  if (!version_.empty() || event->initial_events_end) version_ = event->head.resource_version;
+  backoff_.Reset();
+  return true;
+}
+
+void Reflector::OnWatchDone(HttpResponse response, bool listing) {
+  if (too_old_ || response.status == 410) {
+    Log(fmt::format("watch is too old; listing again kind={}", info_.name));
+    channel_.After(backoff_.Next(), [this] { List(); });
+    return;
+  }
+  // Older servers do not know the parameter, or know it and are told not to.
+  if (listing && (response.status == 400 || response.status == 422)) {
+    options_.watch_list = false;
+    Log(fmt::format("server has no watch-list; listing page by page kind={}", info_.name));
+    return ListPage();
+  }
+  const bool complete = !version_.empty();
+  if (response.ok() && !broken_ && complete) return Watch();
+  if (broken_) response.error = last_problem_;
+  Retry(response, listing && !complete ? "list" : "watch",
+        complete ? &Reflector::Watch : &Reflector::List);
+}
+
+void Reflector::Retry(const HttpResponse& response, const std::string& what,
+                      void (Reflector::*next)()) {
+  const milliseconds wait = std::max(backoff_.Next(), response.retry_after.value_or(milliseconds(0)));
+  const std::string why = response.status == 0 || !response.error.empty()
+                              ? response.error
+                              : fmt::format("{} {}", response.status, MessageOf(response.body));
+  Log(fmt::format("{} failed; trying again kind={} in_ms={} error=\"{}\"", what, info_.name,
+                  wait.count(), why));
+  channel_.After(wait, [this, next] { (this->*next)(); });
+}
+
+}  // namespace krafla

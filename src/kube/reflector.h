@@ -1,0 +1,90 @@
+// Keeps the scheduling thread told of every object of one kind.
+//
+//   1. List: as a watch that begins with all objects (watch-list) where the server can, else page
+//      by page. The receiver is told where the list begins and ends, so that it can tell what is
+//      gone: nothing is emptied first.
+//   2. Watch from there. When the server ends it, watch on from the last version seen.
+//   3. When that version is too old (410), list again.
+// Whatever fails is tried again after a while that doubles, up to half a minute, and is never the
+// same for two (jitter); what the server asks for in Retry-After is kept.
+//
+// Lives on the thread of its channel; made and destroyed while that does not run its callbacks, or
+// after Stop.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "kube/api_text.h"
+#include "kube/http_channel.h"
+#include "kube/inbox.h"
+#include "kube/watched_kinds.h"
+
+namespace krafla {
+
+// How long to wait after the n-th failure in a row.
+class Backoff {
+ public:
+  Backoff(std::chrono::milliseconds first, std::chrono::milliseconds most, uint64_t seed)
+      : first_(first), most_(most), random_(seed) {}
+  std::chrono::milliseconds Next();
+  void Reset() { failures_ = 0; }
+  int failures() const { return failures_; }
+
+ private:
+  std::chrono::milliseconds first_;
+  std::chrono::milliseconds most_;
+  std::mt19937_64 random_;
+  int failures_ = 0;
+};
+
+class Reflector {
+ public:
+  struct Options {
+    bool watch_list = true;  // ask for it; a server that cannot is remembered
+    int page_size = 500;
+    uint64_t seed = 0;
+    std::function<void(const std::string& line)> log;
+  };
+
+  Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, Options options);
+
+  // Begins. Called once, from any thread.
+  void Start();
+  // Lists again, as if the version were too old. From any thread.
+  void Relist();
+
+ private:
+  void List();
+  void ListPage();
+  void WatchList();
+  void Watch();
+  void Open(const std::string& query, bool listing);
+  bool OnData(std::string_view piece);
+  bool OnLine(std::string_view line);
+  void OnWatchDone(HttpResponse response, bool listing);
+  void Retry(const HttpResponse& response, const std::string& what, void (Reflector::*next)());
+  bool Put(ObjectMessage::What what, std::string object = {}, ObjectHead head = {});
+  void Log(const std::string& line);
+
+  const WatchedKindInfo& info_;
+  HttpChannel& channel_;
+  Inbox& inbox_;
+  Options options_;
+  ApiTextParser parser_;
+  Backoff backoff_;
+  std::mt19937_64 random_;
+  std::string version_;         // seen up to here; empty: nothing yet
+  std::string continue_token_;  // of the page that comes next
+  std::string partial_;         // the beginning of a line whose end has not arrived
+  size_t taken_ = 0;            // bytes of the piece at hand that were worked off before a "not now"
+  bool too_old_ = false;
+  bool broken_ = false;         // the stream cannot be understood further
+  bool synced_ = false;         // for the log: the list has ended once
+  std::string last_problem_;
+};
+
+}  // namespace krafla
