@@ -549,18 +549,40 @@ bool LiveCluster::RemovePodGroup(StrId ns, StrId name) {
   return true;
 }
 
-bool LiveCluster::RemoveNode(StrId name) {
-  if (!state_->nodes.Remove(name.value)) return false;
+template <class Store>
+bool LiveCluster::RemoveRare(Store& store, uint64_t key) {
+  if (!store.Remove(key)) return false;
   ++version_;
   state_->stale = true;
   return true;
 }
 
+bool LiveCluster::RemoveNode(StrId name) {
+  return RemoveRare(state_->nodes, name.value);
+}
 bool LiveCluster::RemoveQueue(StrId name) {
-  if (!state_->queues.Remove(name.value)) return false;
-  ++version_;
-  state_->stale = true;
-  return true;
+  return RemoveRare(state_->queues, name.value);
+}
+bool LiveCluster::RemovePriorityClass(StrId name) {
+  return RemoveRare(state_->priority_classes, name.value);
+}
+bool LiveCluster::RemoveNamespace(StrId name) {
+  return RemoveRare(state_->namespaces, name.value);
+}
+bool LiveCluster::RemoveBudget(StrId ns, StrId name) {
+  return RemoveRare(state_->budgets, NameKey(ns, name));
+}
+bool LiveCluster::RemoveClaim(StrId ns, StrId name) {
+  return RemoveRare(state_->claims, NameKey(ns, name));
+}
+bool LiveCluster::RemoveVolume(StrId name) {
+  return RemoveRare(state_->volumes, name.value);
+}
+bool LiveCluster::RemoveStorageClass(StrId name) {
+  return RemoveRare(state_->storage_classes, name.value);
+}
+bool LiveCluster::RemoveCsiNode(StrId node) {
+  return RemoveRare(state_->csi_nodes, node.value);
 }
 
 const PodFacts* LiveCluster::FindPod(StrId ns, StrId name) const {

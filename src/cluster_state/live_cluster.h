@@ -40,6 +40,13 @@ class LiveCluster final : public FactSink {
   bool RemovePodGroup(StrId ns, StrId name);
   bool RemoveNode(StrId name);
   bool RemoveQueue(StrId name);
+  bool RemovePriorityClass(StrId name);
+  bool RemoveNamespace(StrId name);
+  bool RemoveBudget(StrId ns, StrId name);
+  bool RemoveClaim(StrId ns, StrId name);
+  bool RemoveVolume(StrId name);
+  bool RemoveStorageClass(StrId name);
+  bool RemoveCsiNode(StrId node);
 
   // The facts as they were last given, and as assumptions have changed them since. Null when there
   // is no such object. Good until the next change.
@@ -66,6 +73,8 @@ class LiveCluster final : public FactSink {
   explicit LiveCluster(std::unique_ptr<State> state);
   template <class Store, class T>
   bool Rare(Store& store, uint64_t key, T value);
+  template <class Store>
+  bool RemoveRare(Store& store, uint64_t key);
 
   std::unique_ptr<State> state_;
   uint64_t version_ = 1;

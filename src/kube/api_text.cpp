@@ -83,10 +83,28 @@ struct ApiTextParser::Parsers {
     if (object.iterate(text.data(), text.size(), text.size() + SIMDJSON_PADDING).get(document) ||
         document.get_object().get(root))
       return Fail("is no JSON object");
-    ondemand::value metadata;
-    if (root.find_field_unordered("metadata").get(metadata)) return Fail("has no metadata");
     Metadata meta;
-    if (!ReadMetadata(metadata, meta)) return Fail("has metadata that cannot be read");
+    bool has_metadata = false;
+    bool is_pod_group = false;
+    // Metadata comes first as a rule; only a PodGroup is looked at further.
+    for (auto result : root) {
+      ondemand::field field;
+      std::string_view key;
+      if (std::move(result).get(field) || field.unescaped_key().get(key)) return Fail("is broken");
+      if (key == "kind") {
+        is_pod_group = TextOf(field.value()) == "PodGroup";
+      } else if (key == "metadata") {
+        if (!ReadMetadata(field.value(), meta)) return Fail("has metadata that cannot be read");
+        has_metadata = true;
+        if (!is_pod_group) break;
+      } else if (key == "status" && is_pod_group) {
+        ondemand::object status;
+        std::string_view raw;
+        if (field.value().get_object().get(status) || status.raw_json().get(raw)) continue;
+        meta.head.status = raw;
+      }
+    }
+    if (!has_metadata) return Fail("has no metadata");
     return meta;
   }
 };

@@ -18,7 +18,8 @@ struct ObjectHead {
   std::string name;
   std::string uid;
   std::string resource_version;
-  std::string queue;  // a pod's scheduling.volcano.sh/queue-name, annotation before label
+  std::string queue;   // a pod's scheduling.volcano.sh/queue-name, annotation before label
+  std::string status;  // a PodGroup's, as JSON: what is written there next is made of it
 };
 
 // A text with simdjson's padding behind it.

@@ -54,8 +54,6 @@ class Reflector {
 
   // Begins. Called once, from any thread.
   void Start();
-  // Lists again, as if the version were too old. From any thread.
-  void Relist();
 
  private:
   void List();

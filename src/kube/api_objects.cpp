@@ -1,0 +1,279 @@
+#include "kube/api_objects.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "base/json_writer.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr size_t kMostMessage = 1024;  // of an event or a condition
+
+std::string_view Short(std::string_view text) {
+  if (text.size() <= kMostMessage) return text;
+  size_t end = kMostMessage;
+  // Not in the middle of a character.
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
+void WriteNameAndUid(JsonWriter& json, const ObjectRef& object) {
+  json.Key("metadata").BeginObject().Key("name").String(object.name);
+  if (!object.ns.empty()) json.Key("namespace").String(object.ns);
+  json.Key("uid").String(object.uid).EndObject();
+}
+
+void WriteUidPrecondition(JsonWriter& json, const ObjectRef& object) {
+  json.Key("preconditions").BeginObject().Key("uid").String(object.uid).EndObject();
+}
+
+}  // namespace
+
+ObjectRef PodRef(std::string_view ns, std::string_view name, std::string_view uid) {
+  return {"Pod", "v1", std::string(ns), std::string(name), std::string(uid)};
+}
+
+ObjectRef PodGroupRef(std::string_view ns, std::string_view name, std::string_view uid) {
+  return {"PodGroup", std::string(kSchedulingApi), std::string(ns), std::string(name),
+          std::string(uid)};
+}
+
+std::string PodPath(const ObjectRef& pod) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", pod.ns, pod.name);
+}
+
+std::string PodGroupPath(const ObjectRef& group) {
+  return fmt::format("/apis/{}/namespaces/{}/podgroups/{}", kSchedulingApi, group.ns, group.name);
+}
+
+std::string BindingBody(const ObjectRef& pod, std::string_view node) {
+  JsonWriter json;
+  json.BeginObject().Key("apiVersion").String("v1").Key("kind").String("Binding");
+  WriteNameAndUid(json, pod);
+  json.Key("target").BeginObject().Key("apiVersion").String("v1").Key("kind").String("Node");
+  json.Key("name").String(node).EndObject().EndObject();
+  return json.text();
+}
+
+std::string DisruptionPatch(const ObjectRef& pod, std::string_view message, Timestamp now) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteNameAndUid(json, pod);
+  json.Key("status").BeginObject().Key("conditions").BeginArray().BeginObject();
+  json.Key("type").String("DisruptionTarget").Key("status").String("True");
+  json.Key("reason").String("PreemptionByScheduler").Key("message").String(Short(message));
+  json.Key("lastTransitionTime").String(FormatRfc3339(now));
+  json.EndObject().EndArray().EndObject().EndObject();
+  return json.text();
+}
+
+std::string DeleteBody(const ObjectRef& pod) {
+  JsonWriter json;
+  json.BeginObject().Key("apiVersion").String("v1").Key("kind").String("DeleteOptions");
+  WriteUidPrecondition(json, pod);
+  json.EndObject();
+  return json.text();
+}
+
+std::string EvictionBody(const ObjectRef& pod) {
+  JsonWriter json;
+  json.BeginObject().Key("apiVersion").String("policy/v1").Key("kind").String("Eviction");
+  json.Key("metadata").BeginObject().Key("name").String(pod.name);
+  json.Key("namespace").String(pod.ns).EndObject();
+  json.Key("deleteOptions").BeginObject();
+  WriteUidPrecondition(json, pod);
+  json.EndObject().EndObject();
+  return json.text();
+}
+
+std::string WaitingPatch(const ObjectRef& pod, std::string_view message,
+                         std::string_view nominated_node, Timestamp now) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteNameAndUid(json, pod);
+  json.Key("status").BeginObject().Key("conditions").BeginArray().BeginObject();
+  json.Key("type").String("PodScheduled").Key("status").String("False");
+  json.Key("reason").String("Unschedulable").Key("message").String(Short(message));
+  json.Key("lastTransitionTime").String(FormatRfc3339(now));
+  json.EndObject().EndArray().Key("nominatedNodeName");
+  if (nominated_node.empty()) {
+    json.Null();
+  } else {
+    json.String(nominated_node);
+  }
+  json.EndObject().EndObject();
+  return json.text();
+}
+
+namespace {
+
+struct OldCondition {
+  GroupCondition said;
+  std::string last_transition;
+  std::string transition_id;
+};
+
+struct OldStatus {
+  std::string phase;
+  std::vector<OldCondition> conditions;
+  int64_t running = 0;
+  int64_t succeeded = 0;
+  int64_t failed = 0;
+};
+
+std::string TextOf(simdjson::ondemand::value value) {
+  std::string_view text;
+  if (value.get_string().get(text)) return {};
+  return std::string(text);
+}
+
+template <class Fn>
+void ForEachField(simdjson::ondemand::object object, Fn&& fn) {
+  for (auto result : object) {
+    simdjson::ondemand::field field;
+    std::string_view key;
+    if (std::move(result).get(field) || field.unescaped_key().get(key)) return;
+    fn(key, field.value());
+  }
+}
+
+OldCondition ReadCondition(simdjson::ondemand::object object) {
+  OldCondition condition;
+  ForEachField(object, [&](std::string_view key, simdjson::ondemand::value value) {
+    if (key == "type") condition.said.type = TextOf(value);
+    if (key == "status") condition.said.status = TextOf(value);
+    if (key == "reason") condition.said.reason = TextOf(value);
+    if (key == "message") condition.said.message = TextOf(value);
+    if (key == "lastTransitionTime") condition.last_transition = TextOf(value);
+    if (key == "transitionID") condition.transition_id = TextOf(value);
+  });
+  return condition;
+}
+
+// What cannot be read counts as not being there.
+OldStatus ReadStatus(std::string_view text) {
+  OldStatus status;
+  if (text.empty()) return status;
+  const simdjson::padded_string padded(text);
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object root;
+  if (parser.iterate(padded).get(document) || document.get_object().get(root)) return status;
+  ForEachField(root, [&](std::string_view key, simdjson::ondemand::value value) {
+    if (key == "phase") status.phase = TextOf(value);
+    int64_t* count = key == "running"     ? &status.running
+                     : key == "succeeded" ? &status.succeeded
+                     : key == "failed"    ? &status.failed
+                                          : nullptr;
+    if (count != nullptr && value.get_int64().get(*count)) *count = 0;
+    simdjson::ondemand::array list;
+    if (key != "conditions" || value.get_array().get(list)) return;
+    for (auto item : list) {
+      simdjson::ondemand::object condition;
+      if (!item.get_object().get(condition))
+        status.conditions.push_back(ReadCondition(condition));
+    }
+  });
+  return status;
+}
+
+void WriteCondition(JsonWriter& json, const OldCondition& condition) {
+  json.BeginObject().Key("type").String(condition.said.type);
+  json.Key("status").String(condition.said.status);
+  if (!condition.said.reason.empty()) json.Key("reason").String(condition.said.reason);
+  if (!condition.said.message.empty()) json.Key("message").String(Short(condition.said.message));
+  if (!condition.last_transition.empty())
+    json.Key("lastTransitionTime").String(condition.last_transition);
+  if (!condition.transition_id.empty()) json.Key("transitionID").String(condition.transition_id);
+  json.EndObject();
+}
+
+// True: something changed.
+bool SetCondition(OldStatus& status, GroupCondition wanted, std::string_view transition_id,
+                  Timestamp now) {
+  wanted.message = Short(wanted.message);
+  OldCondition* old = nullptr;
+  for (OldCondition& condition : status.conditions)
+    if (condition.said.type == wanted.type) old = &condition;
+  if (old == nullptr) old = &status.conditions.emplace_back();
+  GroupCondition& said = old->said;
+  const bool same = said.status == wanted.status && said.reason == wanted.reason;
+  if (same && said.message == wanted.message) return false;
+  if (!same) {
+    old->last_transition = FormatRfc3339(now);
+    old->transition_id = transition_id;
+  }
+  said = std::move(wanted);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> GroupStatusPatch(std::string_view current, const GroupStatus& wanted,
+                                            std::string_view transition_id, Timestamp now) {
+  OldStatus status = ReadStatus(current);
+  bool changed = status.phase != wanted.phase || status.running != wanted.running ||
+                 status.succeeded != wanted.succeeded || status.failed != wanted.failed;
+  bool conditions_changed = false;
+  for (const GroupCondition& condition : wanted.conditions)
+    conditions_changed |= SetCondition(status, condition, transition_id, now);
+  if (!changed && !conditions_changed) return std::nullopt;
+  JsonWriter json;
+  json.BeginObject().Key("status").BeginObject();
+  json.Key("phase").String(wanted.phase);
+  json.Key("running").Integer(wanted.running);
+  json.Key("succeeded").Integer(wanted.succeeded);
+  json.Key("failed").Integer(wanted.failed);
+  if (conditions_changed) {
+    json.Key("conditions").BeginArray();
+    for (const OldCondition& condition : status.conditions) WriteCondition(json, condition);
+    json.EndArray();
+  }
+  json.EndObject().EndObject();
+  return json.text();
+}
+
+std::string QueueBody(std::string_view name, bool reclaimable) {
+  JsonWriter json;
+  json.BeginObject().Key("apiVersion").String(kSchedulingApi).Key("kind").String("Queue");
+  json.Key("metadata").BeginObject().Key("name").String(name).EndObject();
+  json.Key("spec").BeginObject().Key("weight").Integer(1);
+  json.Key("reclaimable").Bool(reclaimable).EndObject().EndObject();
+  return json.text();
+}
+
+std::string EventsPath(const ObjectRef& about) {
+  return fmt::format("/api/v1/namespaces/{}/events", about.ns.empty() ? "default" : about.ns);
+}
+
+std::string EventBody(const EventText& event, std::string_view name, std::string_view component,
+                      std::string_view instance, Timestamp now) {
+  const std::string time = FormatRfc3339(now);
+  JsonWriter json;
+  json.BeginObject().Key("apiVersion").String("v1").Key("kind").String("Event");
+  json.Key("metadata").BeginObject().Key("name").String(name);
+  json.Key("namespace").String(event.about.ns.empty() ? "default" : event.about.ns).EndObject();
+  json.Key("involvedObject").BeginObject().Key("kind").String(event.about.kind);
+  json.Key("apiVersion").String(event.about.api_version).Key("name").String(event.about.name);
+  if (!event.about.ns.empty()) json.Key("namespace").String(event.about.ns);
+  if (!event.about.uid.empty()) json.Key("uid").String(event.about.uid);
+  json.EndObject();
+  json.Key("type").String(event.warning ? "Warning" : "Normal");
+  json.Key("reason").String(event.reason).Key("message").String(Short(event.message));
+  json.Key("source").BeginObject().Key("component").String(component).EndObject();
+  json.Key("reportingComponent").String(component).Key("reportingInstance").String(instance);
+  json.Key("firstTimestamp").String(time).Key("lastTimestamp").String(time);
+  json.Key("count").Integer(1).EndObject();
+  return json.text();
+}
+
+std::string EventCountPatch(int count, Timestamp now) {
+  JsonWriter json;
+  json.BeginObject().Key("count").Integer(count);
+  json.Key("lastTimestamp").String(FormatRfc3339(now)).EndObject();
+  return json.text();
+}
+
+}  // namespace krafla

@@ -1,0 +1,106 @@
+#include "kube/api_text.h"
+
+#include <gtest/gtest.h>
+
+namespace krafla {
+namespace {
+
+TEST(ApiText, AnEventOfAWatch) {
+  ApiTextParser parser;
+  const WatchLine event =
+      parser
+          .ParseWatchLine(
+              R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p",)"
+              R"("namespace":"a","uid":"u","resourceVersion":"7","labels":{)"
+              R"("scheduling.volcano.sh/queue-name":"q2"},"annotations":{)"
+              R"("scheduling.volcano.sh/queue-name":"q1"}},"spec":{}}})")
+          .value();
+  EXPECT_EQ(event.type, WatchEventType::kModified);
+  EXPECT_EQ(event.head.ns, "a");
+  EXPECT_EQ(event.head.name, "p");
+  EXPECT_EQ(event.head.uid, "u");
+  EXPECT_EQ(event.head.resource_version, "7");
+  EXPECT_EQ(event.head.queue, "q1") << "the annotation before the label";
+  EXPECT_TRUE(event.object.starts_with(R"({"kind":"Pod")")) << event.object;
+  EXPECT_TRUE(event.object.ends_with(R"("spec":{}})")) << event.object;
+}
+
+TEST(ApiText, TheBookmarkThatEndsTheList) {
+  ApiTextParser parser;
+  const WatchLine end =
+      parser
+          .ParseWatchLine(
+              R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9",)"
+              R"("annotations":{"k8s.io/initial-events-end":"true"}}}})")
+          .value();
+  EXPECT_TRUE(end.initial_events_end);
+  EXPECT_EQ(end.head.resource_version, "9");
+  EXPECT_FALSE(parser
+                   .ParseWatchLine(
+                       R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})")
+                   .value()
+                   .initial_events_end);
+}
+
+TEST(ApiText, ErrorsHaveACodeAndAMessage) {
+  ApiTextParser parser;
+  const WatchLine error =
+      parser
+          .ParseWatchLine(
+              R"({"type":"ERROR","object":{"kind":"Status","message":"too old","code":410}})")
+          .value();
+  EXPECT_EQ(error.type, WatchEventType::kError);
+  EXPECT_EQ(error.error_code, 410);
+  EXPECT_EQ(error.error_message, "too old");
+}
+
+TEST(ApiText, LinesThatAreNoEvents) {
+  ApiTextParser parser;
+  EXPECT_FALSE(parser.ParseWatchLine("").has_value());
+  EXPECT_FALSE(parser.ParseWatchLine("nonsense").has_value());
+  EXPECT_EQ(parser.ParseWatchLine(R"({"type":"MOVED","object":{"metadata":{}}})").error().message,
+            "an event of the unknown type \"MOVED\"");
+  EXPECT_EQ(parser.ParseWatchLine(R"({"type":"ADDED"})").error().message,
+            "an event without object");
+  EXPECT_EQ(parser.ParseWatchLine(R"({"type":"ADDED","object":{"kind":"Pod"}})").error().message,
+            "the object of an event has no metadata");
+}
+
+TEST(ApiText, APageOfAListNamesItsObjectsKind) {
+  ApiTextParser parser;
+  std::vector<std::string> objects;
+  const auto page = parser.ParseList(
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"12","continue":"c"},)"
+      R"("items":[{"metadata":{"name":"a","namespace":"n","resourceVersion":"3"}},)"
+      R"({"metadata":{"name":"b","namespace":"n"}}]})",
+      [&](std::string object, ObjectHead head) { objects.push_back(head.name + " " + object); });
+  ASSERT_TRUE(page.has_value()) << page.error().message;
+  EXPECT_EQ(page->resource_version, "12");
+  EXPECT_EQ(page->continue_token, "c");
+  ASSERT_EQ(objects.size(), 2u);
+  EXPECT_TRUE(objects[0].starts_with("a {")) << objects[0];
+  EXPECT_NE(objects[0].find(R"("kind":"Pod")"), std::string::npos) << objects[0];
+}
+
+TEST(ApiText, APodGroupKeepsItsStatus) {
+  ApiTextParser parser;
+  const ObjectHead head =
+      parser
+          .ParseHead(Padded(R"({"kind":"PodGroup","metadata":{"name":"g"},"spec":{},)"
+                            R"("status":{"phase":"Inqueue"}})"))
+          .value();
+  EXPECT_EQ(head.status, R"({"phase":"Inqueue"})");
+  EXPECT_EQ(parser.ParseHead(Padded(R"({"kind":"Pod","metadata":{"name":"g"},"status":{}})"))
+                .value()
+                .status,
+            "");
+}
+
+TEST(ApiText, MessagesOfRefusals) {
+  EXPECT_EQ(MessageOf(R"({"kind":"Status","message":"pods \"x\" not found"})"),
+            "pods \"x\" not found");
+  EXPECT_EQ(MessageOf("upstream\nfailed"), "upstream\\nfailed");
+}
+
+}  // namespace
+}  // namespace krafla

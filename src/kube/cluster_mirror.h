@@ -1,0 +1,118 @@
+// What the API server has, as the scheduler sees it: messages of the watches go in, a LiveCluster
+// comes out. Beside the facts themselves it keeps what belongs to a live cluster only:
+//   - Which objects there are, and in which version: after a new list only what really differs is a
+//     change, and what is no longer there is taken out.
+//   - What was asked for and not yet seen. A pod that is being bound stays so although somebody's
+//     older news about it arrives.
+//   - A group of one for every pod of ours that names no PodGroup.
+// An object that cannot be read is named once and left as it was.
+//
+// Owned by the scheduling thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "cluster_state/live_cluster.h"
+#include "kube/inbox.h"
+#include "kube/watched_kinds.h"
+#include "manifest/object_decoder.h"
+
+namespace krafla {
+
+struct MirrorOptions {
+  BuildOptions build;
+  std::vector<std::string> scheduler_names = {"volcano"};
+  // Only nodes with one of these labels count; empty: all nodes do.
+  std::vector<std::pair<std::string, std::string>> node_labels;
+  std::vector<WatchedKind> kinds;  // that are followed
+  std::function<void(const std::string& line)> log;
+};
+
+class ClusterMirror {
+ public:
+  explicit ClusterMirror(MirrorOptions options);
+  ~ClusterMirror();
+
+  void Apply(ObjectMessage message);
+
+  // Every kind has been listed once.
+  bool synced() const { return synced_ == options_.kinds.size(); }
+  std::vector<std::string_view> UnsyncedKinds() const;
+
+  LiveCluster& live() { return *live_; }
+
+  // What was decided counts until it is seen, or until it has failed and the pod is read again.
+  void ExpectBinding(const std::string& key, const std::string& uid, const std::string& node);
+  void ExpectEviction(const std::string& key, const std::string& uid);
+  void ExpectPhase(const std::string& key, JobPhase phase);
+  // It failed: the next reading of the pod counts as it is.
+  void ForgetExpectation(const std::string& key);
+  void ForgetPhase(const std::string& key);
+  // A pod that turned out not to be there any more.
+  void Gone(WatchedKind kind, const std::string& key, const std::string& uid);
+
+  // The UID as last seen, empty when there is no such object. Key: "namespace/name" or "name".
+  std::string_view UidOf(WatchedKind kind, const std::string& key) const;
+  // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
+  const std::string* StatusOf(const std::string& key) const;
+  size_t Count(WatchedKind kind) const { return Known(kind).size(); }
+  uint64_t malformed() const { return malformed_; }
+  // Decisions the server has not yet confirmed.
+  size_t expectations() const { return expected_.size(); }
+
+  // Names of groups that exist here only.
+  static bool IsGroupOfOne(std::string_view name) { return name.starts_with(kGroupOfOne); }
+  // No object of Kubernetes can have such a name.
+  static constexpr std::string_view kGroupOfOne = "pod:";
+
+ private:
+  class Sink;
+  struct KnownObject {
+    std::string uid;
+    uint64_t version = 0;
+    uint32_t listing = 0;  // the list it was last part of
+    std::string status;    // PodGroups
+  };
+  using KnownObjects = std::unordered_map<std::string, KnownObject>;
+  struct Expectation {
+    std::string uid;
+    std::string node;  // empty: it is to go
+  };
+
+  KnownObjects& Known(WatchedKind kind) { return known_[static_cast<size_t>(kind)]; }
+  const KnownObjects& Known(WatchedKind kind) const { return known_[static_cast<size_t>(kind)]; }
+  void Seen(ObjectMessage& message);
+  void Remove(WatchedKind kind, const std::string& key);
+  void EndListing(WatchedKind kind);
+  void Decode(const ObjectMessage& message, const std::string& key);
+  void Report(const std::string& key);
+
+  MirrorOptions options_;
+  std::unique_ptr<LiveCluster> live_;
+  std::unique_ptr<Sink> sink_;
+  Diagnostics problems_;
+  ClusterFacts facts_;
+  std::unique_ptr<ObjectDecoder> decoder_;
+  std::array<KnownObjects, kWatchedKindCount> known_;
+  std::array<uint32_t, kWatchedKindCount> listing_{};
+  std::array<bool, kWatchedKindCount> listed_{};
+  size_t synced_ = 0;
+  std::unordered_map<std::string, Expectation> expected_;
+  std::unordered_map<std::string, JobPhase> expected_phases_;
+  std::unordered_set<std::string> reported_;
+  uint64_t malformed_ = 0;
+};
+
+// "namespace/name", or the name alone.
+std::string KeyOf(const ObjectHead& head);
+
+}  // namespace krafla

@@ -1,0 +1,196 @@
+#include "kube/cluster_mirror.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace krafla {
+namespace {
+
+using What = ObjectMessage::What;
+
+class ClusterMirrorTest : public ::testing::Test {
+ protected:
+  ClusterMirrorTest() {
+    MirrorOptions options;
+    for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
+    options.log = [this](const std::string& line) { log.push_back(line); };
+    mirror.emplace(std::move(options));
+    for (const WatchedKindInfo& info : kWatchedKinds) Mark(What::kSyncBegins, info.kind);
+    See(WatchedKind::kNamespace, Object("v1", "Namespace", "", "a"));
+    See(WatchedKind::kQueue, Object("scheduling.volcano.sh/v1beta1", "Queue", "", "default"));
+    See(WatchedKind::kNode,
+        Object("v1", "Node", "", "n1",
+               R"("status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}})"));
+    for (const WatchedKindInfo& info : kWatchedKinds) Mark(What::kSyncEnds, info.kind);
+  }
+
+  static std::string Object(const std::string& api, const std::string& kind, const std::string& ns,
+                            const std::string& name, const std::string& rest = R"("spec":{})",
+                            int version = 1, const std::string& annotations = "") {
+    return fmt::format(
+        R"({{"apiVersion":"{}","kind":"{}","metadata":{{"name":"{}","namespace":"{}","uid":"u-{}",)"
+        R"("resourceVersion":"{}","annotations":{{{}}}}},{}}})",
+        api, kind, name, ns, name, version, annotations, rest);
+  }
+  static std::string Pod(const std::string& name, int version = 1, const std::string& node = "",
+                         const std::string& phase = "Pending",
+                         const std::string& annotations = "") {
+    return Object(
+        "v1", "Pod", "a", name,
+        fmt::format(
+            R"("spec":{{"schedulerName":"volcano",{}"containers":[{{"name":"c","image":"i",)"
+            R"("resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{}"}})",
+            node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node), phase),
+        version, annotations);
+  }
+  void Mark(What what, WatchedKind kind) { mirror->Apply({what, kind, {}, {}}); }
+  void See(WatchedKind kind, const std::string& json, What what = What::kSeen) {
+    ObjectMessage message{what, kind, Padded(json), {}};
+    message.head = parser.ParseHead(message.object).value();
+    mirror->Apply(std::move(message));
+  }
+  void Lose(WatchedKind kind, const std::string& ns, const std::string& name) {
+    mirror->Apply({What::kGone, kind, {}, {.ns = ns, .name = name}});
+  }
+  const PodFacts* Facts(const std::string& name) {
+    StringPool& s = mirror->live().strings();
+    return mirror->live().FindPod(s.Intern("a"), s.Intern(name));
+  }
+  TaskStatus Status(const std::string& name) { return Facts(name)->task.status; }
+
+  std::vector<std::string> log;
+  std::optional<ClusterMirror> mirror;
+  ApiTextParser parser;
+};
+
+TEST_F(ClusterMirrorTest, SyncedWhenEveryKindHasBeenListed) {
+  EXPECT_TRUE(mirror->synced());
+  MirrorOptions options;
+  options.kinds = {WatchedKind::kPod, WatchedKind::kNode};
+  ClusterMirror other(options);
+  other.Apply({What::kSyncBegins, WatchedKind::kPod, {}, {}});
+  EXPECT_FALSE(other.synced());
+  other.Apply({What::kSyncEnds, WatchedKind::kPod, {}, {}});
+  EXPECT_EQ(other.UnsyncedKinds(), std::vector<std::string_view>{"nodes"});
+}
+
+TEST_F(ClusterMirrorTest, ANewListIsAppliedAsADifference) {
+  See(WatchedKind::kPod, Pod("p1"));
+  See(WatchedKind::kPod, Pod("p2"));
+  const uint64_t before = mirror->live().version();
+  Mark(What::kSyncBegins, WatchedKind::kPod);
+  See(WatchedKind::kPod, Pod("p1"));
+  EXPECT_EQ(mirror->live().version(), before) << "the same again is no change";
+  EXPECT_NE(Facts("p2"), nullptr) << "nothing flaps while the list comes in";
+  Mark(What::kSyncEnds, WatchedKind::kPod);
+  EXPECT_NE(Facts("p1"), nullptr);
+  EXPECT_EQ(Facts("p2"), nullptr);
+}
+
+TEST_F(ClusterMirrorTest, OldNewsDoesNotUndoADecision) {
+  See(WatchedKind::kPod, Pod("p1"));
+  mirror->ExpectBinding("a/p1", "u-p1", "n1");
+  See(WatchedKind::kPod, Pod("p1", 2));
+  EXPECT_EQ(Status("p1"), TaskStatus::kBinding);
+  See(WatchedKind::kPod, Pod("p1", 3, "n1"));
+  EXPECT_EQ(Status("p1"), TaskStatus::kBound);
+  EXPECT_EQ(mirror->expectations(), 0u);
+
+  mirror->ExpectEviction("a/p1", "u-p1");
+  See(WatchedKind::kPod, Pod("p1", 4, "n1", "Running"));
+  EXPECT_EQ(Status("p1"), TaskStatus::kReleasing);
+  Lose(WatchedKind::kPod, "a", "p1");
+  EXPECT_EQ(mirror->expectations(), 0u);
+  EXPECT_EQ(Facts("p1"), nullptr);
+}
+
+TEST_F(ClusterMirrorTest, AfterAFailureThePodIsWhatTheServerSays) {
+  See(WatchedKind::kPod, Pod("p1", 5));
+  mirror->ExpectBinding("a/p1", "u-p1", "n1");
+  See(WatchedKind::kPod, Pod("p1", 5), What::kReread);
+  EXPECT_EQ(Status("p1"), TaskStatus::kBinding) << "still expected";
+  mirror->ForgetExpectation("a/p1");
+  See(WatchedKind::kPod, Pod("p1", 5), What::kReread);
+  EXPECT_EQ(Status("p1"), TaskStatus::kPending);
+  See(WatchedKind::kPod, Pod("p1", 7, "n1"));
+  See(WatchedKind::kPod, Pod("p1", 6), What::kReread);
+  EXPECT_EQ(Status("p1"), TaskStatus::kBound) << "an answer that was slower than the watch";
+}
+
+TEST_F(ClusterMirrorTest, APodWithoutPodGroupIsAGroupOfOne) {
+  See(WatchedKind::kQueue, Object("scheduling.volcano.sh/v1beta1", "Queue", "", "batch"));
+  See(WatchedKind::kPod,
+      Pod("p1", 1, "", "Pending", R"("scheduling.volcano.sh/queue-name":"batch")"));
+  const Cluster& c = mirror->live().cluster();
+  ASSERT_EQ(c.jobs.size(), 1u);
+  const Job& job = c.jobs[c.jobs_by_name[0]];
+  EXPECT_EQ(c.Text(job.name), "pod:p1");
+  EXPECT_TRUE(ClusterMirror::IsGroupOfOne(c.Text(job.name)));
+  EXPECT_EQ(c.QueueName(job.queue), "batch");
+  EXPECT_EQ(job.min_available, 1);
+  EXPECT_EQ(job.tasks.size(), 1u);
+  // Somebody gives it a PodGroup, or it goes: then there is none.
+  See(WatchedKind::kPod,
+      Pod("p1", 2, "", "Pending", R"("scheduling.k8s.io/group-name":"real")"));
+  EXPECT_EQ(mirror->live().cluster().jobs.size(), 0u);
+  See(WatchedKind::kPod, Pod("p2"));
+  Lose(WatchedKind::kPod, "a", "p2");
+  EXPECT_EQ(mirror->live().cluster().jobs.size(), 0u);
+}
+
+TEST_F(ClusterMirrorTest, APhaseThatWasDecidedStaysUntilItIsSeen) {
+  const auto group = [](int version, const std::string& phase) {
+    return Object("scheduling.volcano.sh/v1beta1", "PodGroup", "a", "g",
+                  fmt::format(R"("spec":{{"minMember":1}},"status":{{"phase":"{}"}})", phase),
+                  version);
+  };
+  const auto phase = [&] {
+    StringPool& s = mirror->live().strings();
+    return mirror->live().FindPodGroup(s.Intern("a"), s.Intern("g"))->job.phase;
+  };
+  See(WatchedKind::kPodGroup, group(1, "Pending"));
+  EXPECT_EQ(*mirror->StatusOf("a/g"), R"({"phase":"Pending"})");
+  mirror->ExpectPhase("a/g", JobPhase::kInqueue);
+  See(WatchedKind::kPodGroup, group(2, "Pending"));
+  EXPECT_EQ(phase(), JobPhase::kInqueue);
+  See(WatchedKind::kPodGroup, group(3, "Inqueue"));
+  See(WatchedKind::kPodGroup, group(4, "Pending"));
+  EXPECT_EQ(phase(), JobPhase::kPending) << "it was seen; what comes later is somebody's word";
+}
+
+TEST_F(ClusterMirrorTest, AnObjectThatCannotBeReadIsNamedOnceAndLeftAsItWas) {
+  See(WatchedKind::kPod, Pod("p1"));
+  const std::string bad =
+      Object("v1", "Pod", "a", "p1", R"("spec":{"containers":[{"resources":7}]})", 2);
+  See(WatchedKind::kPod, bad);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_NE(log[0].find("Pod a/p1: spec.containers[0].resources"), std::string::npos) << log[0];
+  EXPECT_NE(Facts("p1"), nullptr);
+  std::string again = bad;
+  again.replace(again.find(R"("resourceVersion":"2")"), 21, R"("resourceVersion":"3")");
+  See(WatchedKind::kPod, again);
+  EXPECT_EQ(log.size(), 1u);
+  EXPECT_EQ(mirror->malformed(), 2u);
+}
+
+TEST_F(ClusterMirrorTest, EveryKindCanGo) {
+  See(WatchedKind::kPriorityClass,
+      Object("scheduling.k8s.io/v1", "PriorityClass", "", "high", R"("value":10)"));
+  See(WatchedKind::kStorageClass, Object("storage.k8s.io/v1", "StorageClass", "", "s",
+                                         R"("provisioner":"x")"));
+  See(WatchedKind::kClaim, Object("v1", "PersistentVolumeClaim", "a", "c"));
+  EXPECT_EQ(mirror->live().cluster().volumes.claims.size(), 1u);
+  Lose(WatchedKind::kPriorityClass, "", "high");
+  Lose(WatchedKind::kStorageClass, "", "s");
+  Lose(WatchedKind::kClaim, "a", "c");
+  Lose(WatchedKind::kNode, "", "n1");
+  Lose(WatchedKind::kQueue, "", "default");
+  const Cluster& c = mirror->live().cluster();
+  EXPECT_EQ(c.volumes.claims.size(), 0u);
+  EXPECT_EQ(c.nodes.size(), 0u);
+  EXPECT_EQ(c.queues.size(), 0u);
+}
+
+}  // namespace
+}  // namespace krafla
