@@ -89,14 +89,14 @@ std::string EvictionBody(const ObjectRef& pod) {
 }
 
 std::string WaitingPatch(const ObjectRef& pod, std::string_view message,
-                         std::string_view nominated_node, Timestamp now) {
+                         std::string_view nominated_node, Timestamp since) {
   JsonWriter json;
   json.BeginObject();
   WriteNameAndUid(json, pod);
   json.Key("status").BeginObject().Key("conditions").BeginArray().BeginObject();
   json.Key("type").String("PodScheduled").Key("status").String("False");
   json.Key("reason").String("Unschedulable").Key("message").String(Short(message));
-  json.Key("lastTransitionTime").String(FormatRfc3339(now));
+  if (since.Present()) json.Key("lastTransitionTime").String(FormatRfc3339(since));
   json.EndObject().EndArray().Key("nominatedNodeName");
   if (nominated_node.empty()) {
     json.Null();

@@ -43,8 +43,9 @@ std::string DisruptionPatch(const ObjectRef& pod, std::string_view message, Time
 std::string DeleteBody(const ObjectRef& pod);
 std::string EvictionBody(const ObjectRef& pod);
 // A pod that waits: why, and for which node (empty: none, and an older nomination is taken back).
+// `since`: when it began to; absent when that is on the server already.
 std::string WaitingPatch(const ObjectRef& pod, std::string_view message,
-                         std::string_view nominated_node, Timestamp now);
+                         std::string_view nominated_node, Timestamp since);
 
 struct GroupCondition {
   std::string type;

@@ -199,6 +199,7 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   object.uid = message.head.uid;
   object.version = version;
   object.status = std::move(message.head.status);
+  if (message.kind == WatchedKind::kPodGroup) changed_groups_.push_back(key);
   Decode(message, key);
 }
 
@@ -249,6 +250,7 @@ void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
       return;
     case WatchedKind::kPodGroup:
       expected_phases_.erase(key);
+      changed_groups_.push_back(key);
       live_->RemovePodGroup(ns, name);
       return;
     case WatchedKind::kNode:

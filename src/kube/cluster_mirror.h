@@ -19,6 +19,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cluster_state/live_cluster.h"
@@ -64,6 +65,8 @@ class ClusterMirror {
   std::string_view UidOf(WatchedKind kind, const std::string& key) const;
   // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
   const std::string* StatusOf(const std::string& key) const;
+  // Keys of the PodGroups that came, changed or went since the last call.
+  std::vector<std::string> TakeChangedGroups() { return std::exchange(changed_groups_, {}); }
   size_t Count(WatchedKind kind) const { return Known(kind).size(); }
   uint64_t malformed() const { return malformed_; }
   // Decisions the server has not yet confirmed.
@@ -108,6 +111,7 @@ class ClusterMirror {
   size_t synced_ = 0;
   std::unordered_map<std::string, Expectation> expected_;
   std::unordered_map<std::string, JobPhase> expected_phases_;
+  std::vector<std::string> changed_groups_;
   std::unordered_set<std::string> reported_;
   uint64_t malformed_ = 0;
 };

@@ -1,0 +1,30 @@
+#include "kube/api_client.h"
+
+#include <fmt/format.h>
+
+#include "kube/api_text.h"
+
+namespace krafla {
+
+std::string Describe(const HttpResponse& response) {
+  if (response.status == 0) return response.error;
+  return fmt::format("{} {}", response.status, MessageOf(response.body));
+}
+
+Timestamp WallClock() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count()};
+}
+
+void InboxApiClient::Send(HttpRequest request, Done done) {
+  request.on_done = [this, done = std::move(done)](HttpResponse response) {
+    inbox_.PutTask([done, response = std::move(response)] { done(response); });
+  };
+  channel_.Send(std::move(request));
+}
+
+void InboxApiClient::After(std::chrono::milliseconds delay, std::function<void()> task) {
+  channel_.After(delay, [this, task = std::move(task)] { inbox_.PutTask(task); });
+}
+
+}  // namespace krafla

@@ -1,0 +1,46 @@
+// Requests of the scheduling thread: answers come back to it, as tasks in its inbox. What decides
+// with it can be tested without a network.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "base/timestamp.h"
+#include "kube/http_channel.h"
+#include "kube/inbox.h"
+
+namespace krafla {
+
+class ApiClient {
+ public:
+  using Done = std::function<void(const HttpResponse&)>;
+
+  virtual ~ApiClient() = default;
+  virtual void Send(HttpRequest request, Done done) = 0;
+  virtual void After(std::chrono::milliseconds delay, std::function<void()> task) = 0;
+  virtual Timestamp Now() const = 0;
+};
+
+// No answer, or one that may be another next time.
+constexpr bool IsTransient(const HttpResponse& response) {
+  return response.status == 0 || response.status == 429 || response.status >= 500;
+}
+
+// For messages: "409 pod web-0 is already assigned to node n1".
+std::string Describe(const HttpResponse& response);
+
+Timestamp WallClock();
+
+class InboxApiClient final : public ApiClient {
+ public:
+  InboxApiClient(HttpChannel& channel, Inbox& inbox) : channel_(channel), inbox_(inbox) {}
+  void Send(HttpRequest request, Done done) override;
+  void After(std::chrono::milliseconds delay, std::function<void()> task) override;
+  Timestamp Now() const override { return WallClock(); }
+
+ private:
+  HttpChannel& channel_;
+  Inbox& inbox_;
+};
+
+}  // namespace krafla

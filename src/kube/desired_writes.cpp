@@ -1,0 +1,90 @@
+#include "kube/desired_writes.h"
+
+#include <algorithm>
+
+namespace krafla {
+
+using std::chrono::milliseconds;
+
+DesiredWrites::DesiredWrites(ApiClient& client, Options options)
+    : client_(client), options_(std::move(options)) {}
+
+void DesiredWrites::Want(const std::string& key, std::string wish, HttpRequest request,
+                         bool urgent) {
+  Entry& entry = entries_[key];
+  entry.forgotten = false;
+  if (wish == (entry.wanted || entry.in_flight ? entry.wish : entry.confirmed)) return;
+  if (!entry.wanted) ++open_;
+  entry.wanted = true;
+  entry.wish = std::move(wish);
+  entry.request = std::move(request);
+  if (entry.in_flight || (entry.timer && !urgent)) return;
+  if (urgent) return Send(key);
+  const milliseconds wait =
+      entry.sent.Present()
+          ? options_.calm - milliseconds(ElapsedNs(entry.sent, client_.Now()) / 1'000'000)
+          : options_.first_delay;
+  if (wait.count() > 0) return Later(key, wait);
+  Send(key);
+}
+
+void DesiredWrites::Forget(const std::string& key) {
+  const auto it = entries_.find(key);
+  if (it == entries_.end()) return;
+  if (it->second.wanted) --open_;
+  it->second.wanted = false;
+  it->second.forgotten = true;
+  if (!it->second.in_flight && !it->second.timer) entries_.erase(it);
+}
+
+void DesiredWrites::Later(const std::string& key, milliseconds delay) {
+  entries_.at(key).timer = true;
+  client_.After(delay, [this, key] {
+    const auto it = entries_.find(key);
+    if (it == entries_.end()) return;
+    it->second.timer = false;
+    if (it->second.wanted && !it->second.in_flight) {
+      Send(key);
+    } else if (it->second.forgotten && !it->second.in_flight) {
+      entries_.erase(it);
+    }
+  });
+}
+
+void DesiredWrites::Send(const std::string& key) {
+  Entry& entry = entries_.at(key);
+  entry.wanted = false;
+  entry.in_flight = true;
+  entry.sent = client_.Now();
+  client_.Send(entry.request, [this, key, wish = entry.wish](const HttpResponse& response) {
+    Entry& sent = entries_.at(key);
+    sent.in_flight = false;
+    if (IsTransient(response) && !sent.forgotten) {
+      // As it was: the wish is open still, unless there is a newer one.
+      if (sent.wanted) --open_;
+      sent.wanted = true;
+      const int doubled = std::min(sent.failures++, 7);
+      Later(key, std::max(response.retry_after.value_or(milliseconds(0)),
+                          milliseconds(200) * (1 << doubled)));
+      return;
+    }
+    --open_;
+    sent.failures = 0;
+    if (response.ok()) {
+      ++written_;
+      sent.confirmed = wish;
+    } else {
+      ++refused_;
+      sent.confirmed.clear();
+      // Gone is no news: the watch tells.
+      if (response.status != 404 && options_.on_refused) options_.on_refused(key, response);
+    }
+    if (sent.forgotten && !sent.wanted && !sent.timer) {
+      entries_.erase(key);
+    } else if (sent.wanted) {
+      Send(key);
+    }
+  });
+}
+
+}  // namespace krafla

@@ -1,0 +1,170 @@
+#include "kube/effects.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace krafla {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kAttempts = 5;
+constexpr size_t kMostRemembered = 10'000;
+constexpr milliseconds kLongestHold{60'000};
+
+}  // namespace
+
+Effects::Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options)
+    : client_(client), mirror_(mirror), events_(events), options_(std::move(options)) {}
+
+void Effects::Log(const std::string& line) {
+  if (options_.log) options_.log(line);
+}
+
+bool Effects::Repeat(const HttpResponse& response, int attempt, std::function<void()> again) {
+  if (!IsTransient(response) || attempt + 1 >= kAttempts) return false;
+  ++counts_.repeated;
+  const milliseconds wait =
+      std::max(response.retry_after.value_or(milliseconds(0)), milliseconds(100) * (1 << attempt));
+  client_.After(wait, std::move(again));
+  return true;
+}
+
+void Effects::Bind(BindOrder order) {
+  ++in_flight_;
+  mirror_.ExpectBinding(order.pod.Key(), order.pod.uid, order.node);
+  SendBind(std::move(order), 0);
+}
+
+void Effects::SendBind(BindOrder order, int attempt) {
+  HttpRequest request{.method = "POST",
+                      .target = PodPath(order.pod) + "/binding",
+                      .content_type = std::string(kJsonType),
+                      .body = BindingBody(order.pod, order.node),
+                      .urgency = Urgency::kBind};
+  client_.Send(std::move(request), [this, order = std::move(order),
+                                    attempt](const HttpResponse& response) {
+    if (Repeat(response, attempt, [this, order, attempt] { SendBind(order, attempt + 1); })) return;
+    --in_flight_;
+    if (response.ok()) {
+      ++counts_.bound;
+      failures_.erase(order.pod.uid);
+      events_.Record({order.pod, false, "Scheduled",
+                      fmt::format("Successfully assigned {} to {}", order.pod.Key(), order.node)});
+      if (options_.on_bound) options_.on_bound(order);
+      return;
+    }
+    ++counts_.bind_failures;
+    Log(fmt::format("binding failed pod={} node={} error=\"{}\"", order.pod.Key(), order.node,
+                    Describe(response)));
+    // A repeated request may have met its own success; then there is nothing to tell anybody.
+    if (response.status != 404 && response.status != 409)
+      events_.Record({order.pod, true, "FailedScheduling",
+                      fmt::format("binding to {} failed: {}", order.node, Describe(response))});
+    Failed(order.pod, response.status == 404 || response.status == 409);
+  });
+}
+
+void Effects::Evict(EvictOrder order) {
+  ++in_flight_;
+  mirror_.ExpectEviction(order.pod.Key(), order.pod.uid);
+  SendCondition(std::move(order), 0);
+}
+
+void Effects::SendCondition(EvictOrder order, int attempt) {
+  HttpRequest request{.method = "PATCH",
+                      .target = PodPath(order.pod) + "/status",
+                      .content_type = std::string(kStrategicPatch),
+                      .body = DisruptionPatch(order.pod, order.message, client_.Now()),
+                      .urgency = Urgency::kEvict};
+  client_.Send(std::move(request),
+               [this, order = std::move(order), attempt](const HttpResponse& response) {
+                 if (response.ok()) return SendRemoval(order, 0);
+                 if (Repeat(response, attempt,
+                            [this, order, attempt] { SendCondition(order, attempt + 1); }))
+                   return;
+                 EvictionRefused(order, response);
+               });
+}
+
+void Effects::SendRemoval(EvictOrder order, int attempt) {
+  HttpRequest request{.method = "DELETE",
+                      .target = PodPath(order.pod),
+                      .content_type = std::string(kJsonType),
+                      .body = DeleteBody(order.pod),
+                      .urgency = Urgency::kEvict};
+  if (options_.eviction_api) {
+    request.method = "POST";
+    request.target += "/eviction";
+    request.body = EvictionBody(order.pod);
+  }
+  client_.Send(std::move(request), [this, order = std::move(order), attempt,
+                                    by_api = options_.eviction_api](const HttpResponse& response) {
+    // The eviction API says "too many requests" when a budget forbids it.
+    const bool forbidden = by_api && response.status == 429;
+    if (!forbidden && Repeat(response, attempt,
+                             [this, order, attempt] { SendRemoval(order, attempt + 1); }))
+      return;
+    if (!response.ok()) return EvictionRefused(order, response);
+    --in_flight_;
+    ++counts_.evicted;
+    failures_.erase(order.pod.uid);
+    events_.Record({order.pod, true, "Evict", order.message});
+    if (!order.group.name.empty())
+      events_.Record({order.group, true, "Evict",
+                      fmt::format("pod {} was {}", order.pod.name, order.message)});
+    if (!order.for_pod.name.empty())
+      events_.Record({order.for_pod, false, "Preempting",
+                      fmt::format("waits for the place of {} on {}", order.pod.Key(), order.node)});
+    if (options_.on_evicted) options_.on_evicted(order);
+  });
+}
+
+void Effects::EvictionRefused(const EvictOrder& order, const HttpResponse& response) {
+  --in_flight_;
+  const bool gone = response.status == 404 || response.status == 409;
+  if (!gone) {
+    ++counts_.eviction_failures;
+    Log(fmt::format("eviction failed pod={} error=\"{}\"", order.pod.Key(), Describe(response)));
+    events_.Record({order.pod, true, "FailedEviction",
+                    fmt::format("was to be {}; refused: {}", order.message, Describe(response))});
+  }
+  Failed(order.pod, gone);
+}
+
+void Effects::Failed(const ObjectRef& pod, bool at_once) {
+  if (failures_.size() > kMostRemembered) failures_.clear();
+  const int failures = std::min(failures_[pod.uid]++, 6);
+  // Until then it counts as bound, or as leaving: whoever is refused is not asked again at once.
+  const milliseconds hold =
+      at_once && failures == 0 ? milliseconds(0)
+                               : std::min(kLongestHold, milliseconds(1000) * (1 << failures));
+  client_.After(hold, [this, pod] { Reread(pod, 0); });
+}
+
+void Effects::Reread(const ObjectRef& pod, int attempt) {
+  if (mirror_.UidOf(WatchedKind::kPod, pod.Key()) != pod.uid) return;  // gone meanwhile
+  client_.Send({.target = PodPath(pod), .urgency = Urgency::kEvict},
+               [this, pod, attempt](const HttpResponse& response) {
+                 if (IsTransient(response)) {
+                   const milliseconds wait =
+                       std::max(response.retry_after.value_or(milliseconds(0)),
+                                milliseconds(200) * (1 << std::min(attempt, 7)));
+                   client_.After(wait, [this, pod, attempt] { Reread(pod, attempt + 1); });
+                   return;
+                 }
+                 mirror_.ForgetExpectation(pod.Key());
+                 ObjectMessage message{ObjectMessage::What::kReread, WatchedKind::kPod,
+                                       Padded(response.body), {}};
+                 Result<ObjectHead> head = parser_.ParseHead(message.object);
+                 if (!response.ok() || !head || head->uid != pod.uid)
+                   return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
+                 message.head = std::move(*head);
+                 mirror_.Apply(std::move(message));
+               });
+}
+
+}  // namespace krafla

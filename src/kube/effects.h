@@ -1,0 +1,84 @@
+// What was decided is done: pods are bound and evicted. Each effect ends in one of two ways:
+//   - the server has taken it; the watch will show it;
+//   - it cannot be (somebody else was faster, the pod or its node is gone, a budget or a quota
+//     forbids it): then the pod is read again and is what the server says. After repeated failures
+//     that takes a while, so that nobody is asked the same thing in a loop.
+// Answers that may be others next time (429, 5xx, no answer) are asked again first. A binding that
+// was done although its answer was lost is refused the second time and then found done.
+//
+// Owned by the scheduling thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "kube/api_client.h"
+#include "kube/api_objects.h"
+#include "kube/cluster_mirror.h"
+#include "kube/event_recorder.h"
+
+namespace krafla {
+
+struct BindOrder {
+  ObjectRef pod;
+  std::string node;
+};
+
+struct EvictOrder {
+  ObjectRef pod;
+  std::string message;   // "evicted by preempt for team-a/urgent-0 (…)"
+  ObjectRef group;       // its PodGroup; empty name: none on the server
+  ObjectRef for_pod;     // who gets the place; empty name: nobody
+  std::string node;
+};
+
+struct EffectCounts {
+  uint64_t bound = 0;
+  uint64_t bind_failures = 0;
+  uint64_t evicted = 0;
+  uint64_t eviction_failures = 0;
+  uint64_t repeated = 0;  // requests that were sent again
+};
+
+class Effects {
+ public:
+  struct Options {
+    bool eviction_api = false;
+    std::function<void(const std::string& line)> log;
+    std::function<void(const BindOrder& order)> on_bound;
+    std::function<void(const EvictOrder& order)> on_evicted;
+  };
+
+  Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
+
+  void Bind(BindOrder order);
+  void Evict(EvictOrder order);
+  void SetEvictionApi(bool on) { options_.eviction_api = on; }
+
+  size_t in_flight() const { return in_flight_; }
+  const EffectCounts& counts() const { return counts_; }
+
+ private:
+  void SendBind(BindOrder order, int attempt);
+  void SendCondition(EvictOrder order, int attempt);
+  void SendRemoval(EvictOrder order, int attempt);
+  void EvictionRefused(const EvictOrder& order, const HttpResponse& response);
+  // Sends `again` a little later, when the answer and the number of attempts allow it.
+  bool Repeat(const HttpResponse& response, int attempt, std::function<void()> again);
+  void Failed(const ObjectRef& pod, bool at_once);
+  void Reread(const ObjectRef& pod, int attempt);
+  void Log(const std::string& line);
+
+  ApiClient& client_;
+  ClusterMirror& mirror_;
+  EventRecorder& events_;
+  Options options_;
+  ApiTextParser parser_;
+  EffectCounts counts_;
+  size_t in_flight_ = 0;
+  std::unordered_map<std::string, int> failures_;  // by UID
+};
+
+}  // namespace krafla

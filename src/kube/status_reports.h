@@ -1,0 +1,67 @@
+// What users see of a decision that is no binding and no eviction: the phase and conditions of
+// PodGroups, why a pod waits and for which node. Looked at after each cycle, written only where it
+// differs from what the server has; a pod that finds its place soon is not written to at all.
+//
+// Owned by the scheduling thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "kube/api_client.h"
+#include "kube/cluster_mirror.h"
+#include "kube/desired_writes.h"
+#include "kube/event_recorder.h"
+#include "session/session.h"
+
+namespace krafla {
+
+class StatusReports {
+ public:
+  struct Options {
+    std::function<void(const std::string& line)> log;
+    std::chrono::milliseconds first_wait{1000};  // before a pod is told that it waits
+    std::chrono::milliseconds calm{10'000};      // between two messages to one pod
+  };
+
+  StatusReports(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
+
+  // While the session is open.
+  void AfterCycle(const Session& session);
+
+  size_t open() const { return groups_.open() + pods_.open(); }
+  uint64_t written() const { return groups_.written() + pods_.written(); }
+  size_t waiting_pods() const { return waiting_.size(); }
+
+ private:
+  struct GroupMemo {
+    size_t hash = 0;  // of what was wanted when it was looked at last
+    uint64_t cycle = 0;
+    bool unschedulable = false;
+  };
+  struct WaitingMemo {
+    std::string key;
+    size_t hash = 0;
+    uint64_t cycle = 0;
+    Timestamp event;
+    bool told = false;  // the server knows since when
+  };
+
+  void ReportGroup(const Session& session, JobId id);
+  void ReportWaiting(const Session& session, JobId id);
+  void ReportWaitingPod(const Session& session, TaskId id, const std::string& message);
+  void ForgetOthers();
+
+  ApiClient& client_;
+  ClusterMirror& mirror_;
+  EventRecorder& events_;
+  Options options_;
+  DesiredWrites groups_;
+  DesiredWrites pods_;
+  std::unordered_map<std::string, GroupMemo> memos_;  // by key
+  std::unordered_map<StrId, WaitingMemo> waiting_;    // by UID
+  uint64_t cycle_ = 0;
+};
+
+}  // namespace krafla
