@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/run_command.h"
+#include "app/serve_command.h"
 #include "app/version.h"
 
 namespace {
@@ -15,14 +16,18 @@ std::optional<std::string> WrongCommand(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   const std::string word = argv[1];
   if (word == "run") return std::nullopt;
-  for (const char* planned : {"simulate", "explain", "check", "serve", "bench"})
-    if (word == planned) return "krafla " + word + " is planned and not there yet; there is: run";
-  return "unknown command \"" + word + "\"; there is: run";
+  for (const char* planned : {"simulate", "explain", "check", "bench"})
+    if (word == planned)
+      return "krafla " + word + " is planned and not there yet; there are: run, serve";
+  return "unknown command \"" + word + "\"; there are: run, serve";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Takes Kubernetes' notation of flags, not ours.
+  if (argc >= 2 && std::string(argv[1]) == "serve")
+    return krafla::ServeCommand({argv + 2, argv + argc}, std::cout, std::cerr);
   if (const std::optional<std::string> wrong = WrongCommand(argc, argv)) {
     std::cerr << "error: " << *wrong << "\n";
     return 2;
@@ -33,6 +38,10 @@ int main(int argc, char** argv) {
       "configuration."};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(krafla::Version()));
+
+  app.add_subcommand("serve",
+                     "Schedule on a live cluster, with the flags of vc-scheduler; see krafla serve "
+                     "--help.");
 
   krafla::RunCommandOptions run;
   CLI::App* run_command = app.add_subcommand(

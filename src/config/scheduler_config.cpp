@@ -23,7 +23,7 @@ namespace krafla {
 namespace {
 
 constexpr std::string_view kTopLevelKeys[] = {"actions", "tiers", "configurations", "metrics",
-                                              "compatibility"};
+                                              "compatibility", "eviction-api"};
 
 // Finding the column of a name takes time in proportion to what stands before it.
 constexpr size_t kMaxActionsBytes = 16'384;
@@ -126,6 +126,9 @@ void ConfigReader::ReadRoot(const YamlNode& root) {
     problems_.ComplainUnknown({}, entry.key_location, "key", entry.key, kTopLevelKeys,
                               "it is dropped");
   }
+  if (const YamlNode* eviction_api = FindValue(root, "eviction-api"))
+    config_.eviction_api =
+        ReadBool(*eviction_api, {{}, "eviction-api"}, "it stays false", problems_).value_or(false);
   ReadActions(root);
   ReadTiers(root);
   ReadConfigurations(root);

@@ -97,6 +97,8 @@ struct SchedulerConfig {
   std::vector<Tier> tiers;
   std::vector<ActionArguments> configurations;
   Compatibility compatibility;
+  // `serve` evicts through the eviction API, which asks PodDisruptionBudgets, instead of deleting.
+  bool eviction_api = false;
 
   bool HasAction(std::string_view name) const;
   // The arguments of an action, empty when none are configured.

@@ -143,7 +143,7 @@ TEST(KubeConfig, SkippingVerificationIsTheFilesWishAndWarnedOf) {
   m.files["/k"] = Config("{server: 'https://x', insecure-skip-tls-verify: true}", "{token: t}");
   EXPECT_TRUE(m.Find({.kubeconfig = "/k"}).skip_tls_verify);
   EXPECT_EQ(m.Problems(),
-            "/k:9:53: warning: cluster k: insecure-skip-tls-verify: the server's certificate is "
+            "/k:9:60: warning: cluster k: insecure-skip-tls-verify: the server's certificate is "
             "not verified: whoever sits in between can read and change everything\n");
 }
 

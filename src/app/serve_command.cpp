@@ -1,0 +1,64 @@
+#include "app/serve_command.h"
+
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "app/command_inputs.h"
+#include "app/serve_flags.h"
+#include "app/version.h"
+#include "kube/serve.h"
+
+namespace krafla {
+
+namespace {
+
+// "2026-03-10T22:30:00.123Z message key=value", one line at a time.
+void WriteLogLine(const std::string& line) {
+  static std::mutex mutex;
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
+  std::string time = FormatRfc3339({ns});
+  time.pop_back();
+  const std::scoped_lock lock(mutex);
+  fmt::print(stderr, "{}.{:03}Z {}\n", time, ns / 1'000'000 % 1000, line);
+}
+
+}  // namespace
+
+int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Diagnostics diagnostics;
+  ServeFlags flags = ParseServeFlags(arguments, diagnostics);
+  if (flags.show_help) {
+    out << ServeHelp();
+    return 0;
+  }
+  if (flags.show_version) {
+    out << Version() << "\n";
+    return 0;
+  }
+  if (!flags.without_meaning.empty())
+    diagnostics.Warning({}, {},
+                        fmt::format("accepted and without effect: {}",
+                                    fmt::join(flags.without_meaning, ", ")));
+  Print(diagnostics, err);
+  if (diagnostics.HasErrors()) return kWrongInput;
+  diagnostics = {};
+
+  ServeOptions& options = flags.options;
+  const std::optional<std::string> profile =
+      flags.compatibility.empty() ? std::nullopt : std::optional(flags.compatibility);
+  options.read_config = [&](Diagnostics& problems) {
+    return ReadConfig(options.config_path, flags.lenient, profile, problems);
+  };
+  options.version = Version();
+  options.log = &WriteLogLine;
+  const int code = Serve(options, diagnostics);
+  Print(diagnostics, err);
+  return code;
+}
+
+}  // namespace krafla

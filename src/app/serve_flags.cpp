@@ -1,0 +1,328 @@
+#include "app/serve_flags.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
+#include "base/go_bool.h"
+#include "base/go_duration.h"
+
+namespace krafla {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+enum class FlagKind : uint8_t { kText, kTexts, kList, kBool, kInt, kFloat, kDuration };
+
+struct Flag {
+  std::string_view name;
+  FlagKind kind;
+  std::string_view fallback;
+  std::string_view help;  // empty: accepted, without a meaning here
+};
+
+// Those with a meaning first. Names and defaults are interface.
+constexpr Flag kFlags[] = {
+    {"kubeconfig", FlagKind::kText, "", "File with the cluster's address and our credentials"},
+    {"master", FlagKind::kText, "", "Address of the API server; replaces the one of the kubeconfig"},
+    {"scheduler-conf", FlagKind::kText, "",
+     "Scheduler configuration file, read again when it changes; default: Volcano's default"},
+    {"scheduler-name", FlagKind::kTexts, "volcano",
+     "Pods with this schedulerName are ours; may be given several times"},
+    {"schedule-period", FlagKind::kDuration, "1s",
+     "A change is acted upon at the latest after this time"},
+    {"default-queue", FlagKind::kText, "default", "Queue of jobs that name none"},
+    {"node-selector", FlagKind::kList, "",
+     "Only nodes with one of these labels (key:value) are used"},
+    {"priority-class", FlagKind::kBool, "true", "Follow PriorityClasses"},
+    {"csi-storage", FlagKind::kBool, "true", "Follow CSI nodes and their volume limits"},
+    {"ignored-provisioners", FlagKind::kList, "", "CSI drivers whose volumes are not counted"},
+    {"kube-api-qps", FlagKind::kFloat, "2000", "Requests a second, at most"},
+    {"kube-api-burst", FlagKind::kInt, "2000", "… that may come at once after a quiet time"},
+    {"leader-elect", FlagKind::kBool, "true", "Schedule only while holding a Lease"},
+    {"leader-elect-lease-duration", FlagKind::kDuration, "15s",
+     "Others may take over after this time without renewal"},
+    {"leader-elect-renew-deadline", FlagKind::kDuration, "10s",
+     "Stop writing after this time without renewal"},
+    {"leader-elect-retry-period", FlagKind::kDuration, "2s", "Between two attempts"},
+    {"leader-elect-resource-lock", FlagKind::kText, "leases", "Only leases"},
+    {"leader-elect-resource-name", FlagKind::kText, "volcano", "Name of the Lease"},
+    {"leader-elect-resource-namespace", FlagKind::kText, "volcano-system", "Its namespace"},
+    {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
+    {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
+    {"healthz-address", FlagKind::kText, "127.0.0.1:11251",
+     "Where; \":11251\" for all addresses"},
+    {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics"},
+    {"listen-address", FlagKind::kText, "127.0.0.1:8080", "Where; \":8080\" for all addresses"},
+    {"compatibility", FlagKind::kText, "",
+     "krafla or volcano: replaces the profile of the configuration"},
+    {"lenient", FlagKind::kBool, "false",
+     "Start with a configuration that has mistakes; they are left out and named"},
+    {"v", FlagKind::kInt, "0", "Log level: 3, 4 or 5 for decisions in detail"},
+    {"version", FlagKind::kBool, "false", "Print the version"},
+    {"help", FlagKind::kBool, "false", "Print this"},
+
+    {"ca-cert-file", FlagKind::kText, "", ""},
+    {"tls-cert-file", FlagKind::kText, "", ""},
+    {"tls-private-key-file", FlagKind::kText, "", ""},
+    {"cache-dump-dir", FlagKind::kText, "", ""},
+    {"cache-dumper", FlagKind::kBool, "true", ""},
+    {"disable-default-scheduler-config", FlagKind::kBool, "false", ""},
+    {"enable-pprof", FlagKind::kBool, "false", ""},
+    {"feature-gates", FlagKind::kText, "", ""},
+    {"gate-removal-worker-num", FlagKind::kInt, "5", ""},
+    {"minimum-feasible-nodes", FlagKind::kInt, "100", ""},
+    {"minimum-percentage-nodes-to-find", FlagKind::kInt, "5", ""},
+    {"node-worker-threads", FlagKind::kInt, "20", ""},
+    {"percentage-nodes-to-find", FlagKind::kInt, "0", ""},
+    {"plugins-dir", FlagKind::kText, "", ""},
+    {"resource-sync-timeout", FlagKind::kDuration, "1m0s", ""},
+    {"resync-period", FlagKind::kDuration, "0s", ""},
+    {"scheduler-sharding-mode", FlagKind::kText, "none", ""},
+    {"scheduler-sharding-name", FlagKind::kText, "volcano", ""},
+    {"add-dir-header", FlagKind::kBool, "false", ""},
+    {"alsologtostderr", FlagKind::kBool, "false", ""},
+    {"alsologtostderrthreshold", FlagKind::kText, "", ""},
+    {"legacy-stderr-threshold-behavior", FlagKind::kBool, "false", ""},
+    {"log-backtrace-at", FlagKind::kText, "", ""},
+    {"log-dir", FlagKind::kText, "", ""},
+    {"log-file", FlagKind::kText, "", ""},
+    {"log-file-max-size", FlagKind::kInt, "1800", ""},
+    {"log-flush-frequency", FlagKind::kDuration, "5s", ""},
+    {"logtostderr", FlagKind::kBool, "true", ""},
+    {"one-output", FlagKind::kBool, "false", ""},
+    {"skip-headers", FlagKind::kBool, "false", ""},
+    {"skip-log-headers", FlagKind::kBool, "false", ""},
+    {"stderrthreshold", FlagKind::kText, "", ""},
+    {"vmodule", FlagKind::kText, "", ""},
+};
+
+const Flag* FindFlag(std::string_view name) {
+  for (const Flag& flag : kFlags)
+    if (flag.name == name) return &flag;
+  return nullptr;
+}
+
+template <class T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view Expected(FlagKind kind) {
+  switch (kind) {
+    case FlagKind::kBool: return "true or false";
+    case FlagKind::kInt: return "a whole number";
+    case FlagKind::kFloat: return "a number";
+    case FlagKind::kDuration: return "a duration such as 1s or 1m30s";
+    default: return "text";
+  }
+}
+
+bool IsOfKind(FlagKind kind, const std::string& text) {
+  switch (kind) {
+    case FlagKind::kBool: return ParseGoBool(text).has_value();
+    case FlagKind::kInt: return ParseNumber<int64_t>(text).has_value();
+    case FlagKind::kFloat: return ParseNumber<double>(text).has_value();
+    case FlagKind::kDuration: return ParseGoDuration(text).has_value();
+    default: return true;
+  }
+}
+
+class FlagReader {
+ public:
+  explicit FlagReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  void Read(const std::vector<std::string>& arguments) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      std::string_view word = arguments[i];
+      if (word == "-v") word = "--v";
+      if (word == "-h") word = "--help";
+      if (!word.starts_with("--") || word.size() == 2) {
+        Wrong(arguments[i], "expected a flag that begins with --");
+        continue;
+      }
+      word.remove_prefix(2);
+      const size_t equals = word.find('=');
+      std::string name(word.substr(0, equals));
+      std::replace(name.begin(), name.end(), '_', '-');
+      const Flag* flag = FindFlag(name);
+      if (flag == nullptr) {
+        std::vector<std::string_view> known;
+        for (const Flag& f : kFlags) known.push_back(f.name);
+        const auto near = DidYouMean(name, known);
+        Wrong("--" + name, near ? fmt::format("unknown flag; did you mean --{}?", *near)
+                                : "unknown flag; --help lists all of them");
+        continue;
+      }
+      std::string value;
+      if (equals != std::string_view::npos) {
+        value = word.substr(equals + 1);
+      } else if (flag->kind == FlagKind::kBool) {
+        value = "true";
+      } else if (i + 1 < arguments.size()) {
+        value = arguments[++i];
+      } else {
+        Wrong("--" + name, fmt::format("needs a value: {}", Expected(flag->kind)));
+        continue;
+      }
+      if (!IsOfKind(flag->kind, value)) {
+        Wrong("--" + name,
+              fmt::format("expected {}, got {}", Expected(flag->kind), Quoted(value)));
+        continue;
+      }
+      values_[flag->name].push_back(std::move(value));
+    }
+  }
+
+  bool Given(std::string_view name) const { return values_.contains(name); }
+  std::string Text(std::string_view name) const {
+    const auto it = values_.find(name);
+    return it == values_.end() ? std::string(FindFlag(name)->fallback) : it->second.back();
+  }
+  bool Bool(std::string_view name) const { return *ParseGoBool(Text(name)); }
+  double Number(std::string_view name) const { return *ParseNumber<double>(Text(name)); }
+  milliseconds Duration(std::string_view name) {
+    const int64_t ns = *ParseGoDuration(Text(name));
+    if (ns <= 0) Wrong(fmt::format("--{}", name), "expected more than zero");
+    return milliseconds(std::max<int64_t>(1, ns / 1'000'000));
+  }
+  std::vector<std::string> Texts(std::string_view name) const {
+    const auto it = values_.find(name);
+    if (it != values_.end()) return it->second;
+    return {std::string(FindFlag(name)->fallback)};
+  }
+  // Several times, and commas.
+  std::vector<std::string> List(std::string_view name) const {
+    std::vector<std::string> items;
+    const auto it = values_.find(name);
+    if (it == values_.end()) return items;
+    for (const std::string& value : it->second) {
+      size_t begin = 0;
+      while (begin <= value.size()) {
+        const size_t end = std::min(value.find(',', begin), value.size());
+        if (end > begin) items.push_back(value.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    }
+    return items;
+  }
+  void Wrong(const std::string& flag, std::string message) {
+    diagnostics_.Error(flag, {}, std::move(message));
+  }
+  std::vector<std::string> WithoutMeaning() const {
+    std::vector<std::string> names;
+    for (const Flag& flag : kFlags)
+      if (flag.help.empty() && Given(flag.name)) names.push_back(fmt::format("--{}", flag.name));
+    return names;
+  }
+
+ private:
+  Diagnostics& diagnostics_;
+  std::map<std::string_view, std::vector<std::string>, std::less<>> values_;
+};
+
+std::optional<ListenAddress> Address(FlagReader& reader, std::string_view enabled,
+                                     std::string_view name) {
+  if (!reader.Bool(enabled)) return std::nullopt;
+  Result<ListenAddress> address = ParseListenAddress(reader.Text(name));
+  if (!address) {
+    reader.Wrong(fmt::format("--{}", name), address.error().message);
+    return std::nullopt;
+  }
+  return *address;
+}
+
+}  // namespace
+
+ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostics& diagnostics) {
+  FlagReader reader(diagnostics);
+  reader.Read(arguments);
+  ServeFlags flags;
+  ServeOptions& options = flags.options;
+  flags.show_help = reader.Bool("help");
+  flags.show_version = reader.Bool("version");
+  flags.lenient = reader.Bool("lenient");
+  flags.compatibility = reader.Text("compatibility");
+  if (!flags.compatibility.empty() && flags.compatibility != "krafla" &&
+      flags.compatibility != "volcano")
+    reader.Wrong("--compatibility", fmt::format("expected krafla or volcano, got {}",
+                                                Quoted(flags.compatibility)));
+  options.kube = {reader.Text("kubeconfig"), reader.Text("master")};
+  options.config_path = reader.Text("scheduler-conf");
+  options.scheduler_names = reader.Texts("scheduler-name");
+  options.default_queue = reader.Text("default-queue");
+  options.ignored_provisioners = reader.List("ignored-provisioners");
+  options.priority_classes = reader.Bool("priority-class");
+  options.csi_storage = reader.Bool("csi-storage");
+  options.schedule_period = reader.Duration("schedule-period");
+  for (const std::string& label : reader.List("node-selector")) {
+    const size_t colon = label.find(':');
+    if (colon == std::string::npos || colon == 0) {
+      reader.Wrong("--node-selector", fmt::format("expected key:value, got {}", Quoted(label)));
+      continue;
+    }
+    options.node_labels.emplace_back(label.substr(0, colon), label.substr(colon + 1));
+  }
+  options.requests_per_second = reader.Number("kube-api-qps");
+  options.burst = std::max(1.0, reader.Number("kube-api-burst"));
+  options.leader_elect = reader.Bool("leader-elect");
+  options.lease_name = reader.Text("leader-elect-resource-name");
+  options.lease_namespace = reader.Given("lock-object-namespace")
+                                ? reader.Text("lock-object-namespace")
+                                : reader.Text("leader-elect-resource-namespace");
+  options.lease_duration = reader.Duration("leader-elect-lease-duration");
+  options.renew_deadline = reader.Duration("leader-elect-renew-deadline");
+  options.retry_period = reader.Duration("leader-elect-retry-period");
+  if (options.leader_elect) {
+    if (reader.Text("leader-elect-resource-lock") != "leases")
+      reader.Wrong("--leader-elect-resource-lock", "only leases are there");
+    if (options.renew_deadline >= options.lease_duration)
+      reader.Wrong("--leader-elect-renew-deadline",
+                   "must be shorter than --leader-elect-lease-duration: otherwise two could lead");
+    if (options.retry_period >= options.renew_deadline)
+      reader.Wrong("--leader-elect-retry-period",
+                   "must be shorter than --leader-elect-renew-deadline");
+  }
+  options.metrics_address = Address(reader, "enable-metrics", "listen-address");
+  options.health_address = Address(reader, "enable-healthz", "healthz-address");
+  options.verbosity = static_cast<int>(std::clamp(reader.Number("v"), 0.0, 10.0));
+  flags.without_meaning = reader.WithoutMeaning();
+  return flags;
+}
+
+std::string ServeHelp() {
+  std::string text =
+      "krafla serve: the scheduler on a live cluster\n\n"
+      "Takes the flags of vc-scheduler: --flag=value, --flag value, --flag for true.\n\n";
+  for (const Flag& flag : kFlags) {
+    if (flag.help.empty()) continue;
+    const std::string left =
+        flag.fallback.empty() ? fmt::format("  --{}", flag.name)
+                              : fmt::format("  --{}={}", flag.name, flag.fallback);
+    text += fmt::format("{:<50} {}\n", left, flag.help);
+  }
+  text += "\nAccepted, without a meaning here:\n ";
+  size_t column = 1;
+  for (const Flag& flag : kFlags) {
+    if (!flag.help.empty()) continue;
+    const std::string word = fmt::format(" --{}", flag.name);
+    if (column + word.size() > 98) {
+      text += "\n ";
+      column = 1;
+    }
+    text += word;
+    column += word.size();
+  }
+  return text + "\n";
+}
+
+}  // namespace krafla

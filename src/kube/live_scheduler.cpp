@@ -1,0 +1,200 @@
+#include "kube/live_scheduler.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "explain/eviction_story.h"
+#include "kube/api_objects.h"
+
+namespace krafla {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kConfigPeriod{1000};
+constexpr milliseconds kAtEnd{50};
+
+ObjectRef RefOf(const Cluster& c, TaskId id) {
+  if (!id.valid()) return {};
+  const Task& task = c.tasks[id];
+  return PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
+}
+
+ObjectRef GroupRefOf(const Cluster& c, TaskId id) {
+  const JobId job_id = c.tasks[id].job;
+  if (!job_id.valid()) return {};
+  const Job& job = c.jobs[job_id];
+  if (ClusterMirror::IsGroupOfOne(c.Text(job.name))) return {};
+  return PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
+}
+
+}  // namespace
+
+LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
+    : parts_(parts), loop_(loop), options_(std::move(options)) {}
+
+void LiveScheduler::Log(const std::string& line) {
+  if (options_.log) options_.log(line);
+}
+
+void LiveScheduler::Stop() {
+  stop_ = true;
+  parts_.inbox.Interrupt();
+}
+
+bool LiveScheduler::Take(Clock::time_point until) {
+  Inbox::Batch batch = parts_.inbox.Take(until);
+  for (ObjectMessage& message : batch.objects) parts_.mirror.Apply(std::move(message));
+  for (auto& task : batch.tasks) task();
+  return !stop_;
+}
+
+bool LiveScheduler::Idle() const {
+  return parts_.effects.in_flight() == 0 && parts_.statuses.open() == 0 &&
+         parts_.events.waiting() == 0;
+}
+
+bool LiveScheduler::Run(milliseconds patience) {
+  config_check_ = Clock::now() + kConfigPeriod;
+  while (Take(NextWake())) {
+    if (!ready_ && parts_.mirror.synced()) {
+      ready_ = true;
+      Log(fmt::format("in step with the cluster nodes={} pods={} podgroups={} queues={}",
+                      parts_.mirror.Count(WatchedKind::kNode),
+                      parts_.mirror.Count(WatchedKind::kPod),
+                      parts_.mirror.Count(WatchedKind::kPodGroup),
+                      parts_.mirror.Count(WatchedKind::kQueue)));
+      if (options_.on_ready) options_.on_ready();
+    }
+    CheckConfig();
+    if (ready_ && options_.may_write()) {
+      CreateMissingQueues();
+      MaybeRunCycle();
+    }
+    SetLevels();
+  }
+  // Nothing new is begun; what was begun is brought to its end.
+  const auto deadline = Clock::now() + patience;
+  while (!Idle() && Clock::now() < deadline && options_.may_write())
+    Take(std::min(deadline, Clock::now() + kAtEnd));
+  return Idle();
+}
+
+LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
+  const auto now = Clock::now();
+  auto wake = now + std::chrono::seconds(60);
+  if (options_.changed_config) wake = std::min(wake, config_check_);
+  if (!ready_) return wake;
+  if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
+  if (changed_since_) {
+    // A cluster in motion costs a quarter of a processor at most.
+    const auto delay = std::clamp<Clock::duration>(
+        3 * last_cycle_, options_.coalescing,
+        std::max<Clock::duration>(options_.schedule_period, options_.coalescing));
+    wake = std::min(wake, *changed_since_ + delay);
+  }
+  if (const std::optional<Timestamp> timer = loop_.next_timer()) {
+    const std::chrono::nanoseconds left(timer->ns - WallClock().ns);
+    wake = std::min(wake, now + std::max(left, std::chrono::nanoseconds(0)));
+  }
+  return wake;
+}
+
+void LiveScheduler::MaybeRunCycle() {
+  const Timestamp now = WallClock();
+  if (!loop_.IsDue(now)) {
+    changed_since_.reset();
+    return;
+  }
+  if (!changed_since_) changed_since_ = Clock::now();
+  const bool timer_is_due = loop_.next_timer() && *loop_.next_timer() <= now;
+  if (!timer_is_due && NextWake() > Clock::now()) return;
+  changed_since_.reset();
+  cycle_begin_ = Clock::now();
+  loop_.RunCycle(now, *this);
+  last_cycle_ = Clock::now() - cycle_begin_;
+}
+
+void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&) {
+  const Cluster& c = session.cluster;
+  const double wall_ms =
+      std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
+  for (const Bind& bind : session.plan.binds) {
+    const Task& task = c.tasks[bind.task];
+    parts_.effects.Bind({RefOf(c, bind.task), std::string(c.NodeName(bind.node))});
+    if (task.created.Present())
+      parts_.metrics.Bound(static_cast<double>(ElapsedNs(task.created, session.now)) / 1e9);
+  }
+  for (size_t i = 0; i < session.plan.evictions.size(); ++i) {
+    const Eviction& eviction = session.plan.evictions[i];
+    parts_.effects.Evict(
+        {.pod = RefOf(c, eviction.task),
+         .message = EvictionHeadline(session, i),
+         .group = GroupRefOf(c, eviction.task),
+         .for_pod = RefOf(c, eviction.for_task),
+         .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string()});
+  }
+  parts_.statuses.AfterCycle(session);
+  parts_.metrics.Cycle(session, wall_ms);
+  if (!session.plan.binds.empty() || !session.plan.evictions.empty())
+    Log(fmt::format("cycle binds={} evictions={} jobs={} pods={} ms={:.1f}",
+                    session.plan.binds.size(), session.plan.evictions.size(), c.jobs.size(),
+                    c.tasks.size(), wall_ms));
+}
+
+void LiveScheduler::CheckConfig() {
+  if (!options_.changed_config || Clock::now() < config_check_) return;
+  config_check_ = Clock::now() + kConfigPeriod;
+  if (std::optional<SchedulerConfig> config = options_.changed_config()) {
+    parts_.effects.SetEvictionApi(config->eviction_api);
+    loop_.SetConfig(std::move(*config));
+  }
+}
+
+void LiveScheduler::CreateMissingQueues() {
+  if (std::exchange(queues_checked_, true)) return;
+  if (parts_.mirror.UidOf(WatchedKind::kQueue, "root").empty()) CreateQueue("root", false, 0);
+  if (parts_.mirror.UidOf(WatchedKind::kQueue, options_.default_queue).empty())
+    CreateQueue(options_.default_queue, true, 0);
+}
+
+void LiveScheduler::CreateQueue(const std::string& name, bool reclaimable, int attempt) {
+  parts_.client.Send({.method = "POST",
+                      .target = fmt::format("/apis/{}/queues", kSchedulingApi),
+                      .content_type = std::string(kJsonType),
+                      .body = QueueBody(name, reclaimable),
+                      .urgency = Urgency::kEvict},
+                     [this, name, reclaimable, attempt](const HttpResponse& response) {
+                       if (response.ok()) return Log(fmt::format("queue created name={}", name));
+                       if (response.status == 409) return;  // somebody was faster
+                       Log(fmt::format("queue cannot be created name={} error=\"{}\"", name,
+                                       Describe(response)));
+                       if (!IsTransient(response)) return;
+                       parts_.client.After(
+                           std::max(response.retry_after.value_or(milliseconds(0)),
+                                    milliseconds(500) * (1 << std::min(attempt, 6))),
+                           [this, name, reclaimable, attempt] {
+                             CreateQueue(name, reclaimable, attempt + 1);
+                           });
+                     });
+}
+
+void LiveScheduler::SetLevels() {
+  const EffectCounts& counts = parts_.effects.counts();
+  parts_.metrics.Set({.effects_in_flight = static_cast<double>(parts_.effects.in_flight()),
+                      .statuses_waiting = static_cast<double>(parts_.statuses.open()),
+                      .events_waiting = static_cast<double>(parts_.events.waiting()),
+                      .events_sent = static_cast<double>(parts_.events.sent()),
+                      .events_dropped = static_cast<double>(parts_.events.dropped()),
+                      .bind_failures = static_cast<double>(counts.bind_failures),
+                      .eviction_failures = static_cast<double>(counts.eviction_failures),
+                      .requests_repeated = static_cast<double>(counts.repeated),
+                      .objects_malformed = static_cast<double>(parts_.mirror.malformed()),
+                      .table_rebuilds = static_cast<double>(parts_.mirror.live().rebuilds()),
+                      .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
+                      .leading = options_.may_write() ? 1.0 : 0.0});
+}
+
+}  // namespace krafla

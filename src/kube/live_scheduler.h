@@ -1,0 +1,83 @@
+// The scheduling thread: takes what watches saw, runs a cycle when something may be decided, hands
+// decisions to the writers.
+//
+// When a cycle runs: a change is followed by one after a short while in which more may come, longer
+// when cycles are long, so that a cluster in motion does not keep a processor busy; at the latest
+// after the schedule period. Without changes only what has a time of its own (a window, a cooldown,
+// an evict period) is a reason, and wakes the thread at that instant.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "kube/cluster_mirror.h"
+#include "kube/effects.h"
+#include "kube/inbox.h"
+#include "kube/serve_metrics.h"
+#include "kube/status_reports.h"
+#include "scheduler/scheduling_loop.h"
+
+namespace krafla {
+
+class LiveScheduler final : public DecisionSink {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  struct Parts {
+    Inbox& inbox;
+    ClusterMirror& mirror;
+    Effects& effects;
+    StatusReports& statuses;
+    EventRecorder& events;
+    ServeMetrics& metrics;
+    ApiClient& client;
+  };
+  struct Options {
+    std::chrono::milliseconds schedule_period{1000};
+    std::chrono::milliseconds coalescing{10};
+    std::function<bool()> may_write;  // leads
+    // The configuration, when its file has changed since the last call and is good.
+    std::function<std::optional<SchedulerConfig>()> changed_config;
+    std::function<void()> on_ready;  // synced, once
+    std::function<void(const std::string& line)> log;
+    std::string default_queue = "default";
+  };
+
+  LiveScheduler(Parts parts, SchedulingLoop& loop, Options options);
+
+  // Until Stop; then until everything that was begun is done, or `patience` is over. True: it is.
+  bool Run(std::chrono::milliseconds patience);
+  // From any thread, also more than once.
+  void Stop();
+
+  bool ready() const { return ready_; }
+
+  void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override;
+
+ private:
+  // Takes what came until `until`; false: told to stop.
+  bool Take(Clock::time_point until);
+  Clock::time_point NextWake() const;
+  void MaybeRunCycle();
+  void CheckConfig();
+  void CreateMissingQueues();
+  void CreateQueue(const std::string& name, bool reclaimable, int attempt);
+  bool Idle() const;
+  void SetLevels();
+  void Log(const std::string& line);
+
+  Parts parts_;
+  SchedulingLoop& loop_;
+  Options options_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> ready_ = false;
+  bool queues_checked_ = false;
+  std::optional<Clock::time_point> changed_since_;
+  Clock::time_point config_check_;
+  Clock::duration last_cycle_{};
+  Clock::time_point cycle_begin_;
+};
+
+}  // namespace krafla

@@ -1,0 +1,304 @@
+#include "kube/serve.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "kube/api_client.h"
+#include "kube/cluster_mirror.h"
+#include "kube/credentials.h"
+#include "kube/effects.h"
+#include "kube/event_recorder.h"
+#include "kube/http_channel.h"
+#include "kube/leader_lease.h"
+#include "kube/live_scheduler.h"
+#include "kube/reflector.h"
+#include "kube/serve_metrics.h"
+#include "kube/status_reports.h"
+#include "model/zone_window.h"
+#include "scheduler/scheduling_loop.h"
+
+namespace krafla {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPatienceAtEnd{10'000};
+
+std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
+  std::vector<WatchedKind> kinds;
+  for (const WatchedKindInfo& info : kWatchedKinds) {
+    if (info.kind == WatchedKind::kPriorityClass && !options.priority_classes) continue;
+    if (info.kind == WatchedKind::kCsiNode && !options.csi_storage) continue;
+    kinds.push_back(info.kind);
+  }
+  return kinds;
+}
+
+MirrorOptions MirrorFor(const ServeOptions& options, const SchedulerConfig& config) {
+  MirrorOptions mirror;
+  mirror.build.default_queue = options.default_queue;
+  mirror.build.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
+  mirror.build.leave_out_pods_without_claims = !config.compatibility.missing_claims;
+  mirror.build.ignored_provisioners = options.ignored_provisioners;
+  mirror.build.lenient = true;
+  mirror.scheduler_names = options.scheduler_names;
+  mirror.node_labels = options.node_labels;
+  mirror.kinds = KindsFor(options);
+  mirror.log = options.log;
+  return mirror;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
+}
+
+// The file that a path leads to now; a ConfigMap's mount swaps a link.
+struct FileStamp {
+  dev_t device = 0;
+  ino_t inode = 0;
+  timespec changed{};
+  off_t size = -1;
+  bool operator==(const FileStamp& other) const {
+    return device == other.device && inode == other.inode && size == other.size &&
+           changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec;
+  }
+};
+
+FileStamp StampOf(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino, info.st_mtim, info.st_size};
+}
+
+// The signals that end us. Blocked before any thread starts, so that none of them is hit.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigemptyset(&set_);
+    for (const int number : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&set_, number);
+    pthread_sigmask(SIG_BLOCK, &set_, &before_);
+    signal(SIGPIPE, SIG_IGN);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  const sigset_t& set() const { return set_; }
+
+ private:
+  sigset_t set_{};
+  sigset_t before_{};
+};
+
+class SignalWaiter {
+ public:
+  SignalWaiter(const BlockedSignals& blocked, std::function<void(int)> on_signal) {
+    thread_ = std::thread([set = blocked.set(), on_signal = std::move(on_signal)] {
+      int number = 0;
+      while (sigwait(&set, &number) == 0 && number != SIGUSR2) on_signal(number);
+    });
+  }
+  ~SignalWaiter() {
+    pthread_kill(thread_.native_handle(), SIGUSR2);
+    thread_.join();
+  }
+
+ private:
+  std::thread thread_;
+};
+
+// Everything that runs, in the order in which it is made; taken down in reverse.
+class Server {
+ public:
+  Server(const ServeOptions& options, KubeConnection connection, SchedulerConfig config)
+      : options_(options),
+        identity_(fmt::format("{}_{:016x}", HostName(), std::random_device{}() * 0x1000003ULL ^
+                                                            static_cast<uint64_t>(WallClock().ns))),
+        credentials_(std::move(connection), ProcessSurroundings()),
+        mirror_(MirrorFor(options, config)),
+        log_(options.verbosity),
+        config_stamp_(StampOf(options.config_path)) {
+    inbox_.OnRoom([this] { reading_.Resume(); });
+    effects_.SetEvictionApi(config.eviction_api);
+    loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
+  }
+
+  int Run(const BlockedSignals& blocked) {
+    if (const Result<bool> started = StartServers(); !started) {
+      options_.log(started.error().message);
+      return 2;
+    }
+    options_.log(fmt::format("starting version={} server={} from=\"{}\" schedulerNames={}",
+                             options_.version, credentials_.connection().server,
+                             credentials_.connection().origin,
+                             fmt::join(options_.scheduler_names, ",")));
+    LiveScheduler scheduler(
+        {inbox_, mirror_, effects_, statuses_, events_, metrics_, client_}, *loop_,
+        {.schedule_period = options_.schedule_period,
+         .may_write = [this] { return MayWrite(); },
+         .changed_config = options_.config_path.empty()
+                               ? std::function<std::optional<SchedulerConfig>()>()
+                               : [this] { return ChangedConfig(); },
+         .on_ready = [this] { ready_ = true; },
+         .log = options_.log,
+         .default_queue = options_.default_queue});
+    SignalWaiter signals(blocked, [&](int number) {
+      options_.log(fmt::format("told to stop signal={}", number));
+      scheduler.Stop();
+    });
+    for (const WatchedKind kind : KindsFor(options_)) {
+      reflectors_.push_back(std::make_unique<Reflector>(
+          kind, reading_, inbox_,
+          Reflector::Options{.seed = std::random_device{}(), .log = options_.log}));
+      reflectors_.back()->Start();
+    }
+    if (options_.leader_elect) StartElection(scheduler);
+    const bool all_written = scheduler.Run(kPatienceAtEnd);
+    const bool lost = lost_;
+    if (!all_written && !lost) options_.log("some writes were left undone");
+    lease_.reset();
+    options_.log(fmt::format("stopped bound={} evicted={} cycles={}", effects_.counts().bound,
+                             effects_.counts().evicted, loop_->cycles()));
+    return lost || !all_written ? 1 : 0;
+  }
+
+ private:
+  bool MayWrite() const {
+    if (!options_.leader_elect) return true;
+    const LeaderLease* lease = lease_now_;
+    return lease != nullptr && lease->MayWrite();
+  }
+
+  void StartElection(LiveScheduler& scheduler) {
+    lease_ = std::make_unique<LeaderLease>(
+        leasing_, LeaseOptions{.ns = options_.lease_namespace,
+                               .name = options_.lease_name,
+                               .identity = identity_,
+                               .lease_duration = options_.lease_duration,
+                               .renew_deadline = options_.renew_deadline,
+                               .retry_period = options_.retry_period,
+                               .log = options_.log,
+                               .on_started = [this] { inbox_.Interrupt(); },
+                               .on_lost =
+                                   [this, &scheduler] {
+                                     lost_ = true;
+                                     scheduler.Stop();
+                                   }});
+    lease_now_ = lease_.get();
+  }
+
+  Result<bool> StartServers() {
+    StatusPages pages{.ready = [this] { return ready_.load(); },
+                      .not_ready_because = [] { return std::string("not yet in step with the cluster"); },
+                      .metrics = [this] { return metrics_.Text(); }};
+    const auto same = [](const ListenAddress& a, const ListenAddress& b) {
+      return a.host == b.host && a.port == b.port;
+    };
+    const bool one = options_.metrics_address && options_.health_address &&
+                     same(*options_.metrics_address, *options_.health_address);
+    if (options_.metrics_address) {
+      StatusPages only = pages;
+      only.health = one;
+      if (const auto started = Listen(*options_.metrics_address, std::move(only), "metrics");
+          !started)
+        return started;
+    }
+    if (options_.health_address && !one) {
+      StatusPages only = pages;
+      only.metrics = nullptr;
+      return Listen(*options_.health_address, std::move(only), "health");
+    }
+    return true;
+  }
+
+  Result<bool> Listen(const ListenAddress& address, StatusPages pages, std::string_view what) {
+    Result<std::unique_ptr<StatusServer>> server = StatusServer::Start(address, std::move(pages));
+    if (!server) return Fail(server.error().message);
+    options_.log(fmt::format("listening for={} port={}", what, (*server)->port()));
+    servers_.push_back(std::move(*server));
+    return true;
+  }
+
+  // On the scheduling thread.
+  std::optional<SchedulerConfig> ChangedConfig() {
+    const FileStamp stamp = StampOf(options_.config_path);
+    if (stamp == config_stamp_) return std::nullopt;
+    config_stamp_ = stamp;
+    Diagnostics problems;
+    SchedulerConfig config = options_.read_config(problems);
+    for (const Diagnostic& problem : problems.items()) options_.log(ToString(problem));
+    const bool taken = !problems.HasErrors();
+    metrics_.ConfigReload(taken);
+    const ObjectRef about{"Lease", "coordination.k8s.io/v1", options_.lease_namespace,
+                          options_.lease_name, {}};
+    if (!taken) {
+      options_.log(fmt::format("configuration refused; the last good one stays file={}",
+                               options_.config_path));
+      std::string first;
+      for (const Diagnostic& problem : problems.items())
+        if (problem.severity == Severity::kError && first.empty()) first = ToString(problem);
+      events_.Record({about, true, "ConfigurationRefused", first});
+      return std::nullopt;
+    }
+    options_.log(fmt::format("configuration read again file={}", options_.config_path));
+    events_.Record({about, false, "ConfigurationTaken", options_.config_path});
+    return config;
+  }
+
+  const ServeOptions& options_;
+  const std::string identity_;
+  Credentials credentials_;
+  Inbox inbox_;
+  ClusterMirror mirror_;
+  ServeMetrics metrics_;
+  std::atomic<bool> ready_ = false;
+  std::atomic<bool> lost_ = false;
+  std::atomic<LeaderLease*> lease_now_ = nullptr;
+  std::vector<std::unique_ptr<StatusServer>> servers_;
+  std::vector<std::unique_ptr<Reflector>> reflectors_;  // outlive their channel's thread
+
+  HttpChannel reading_{credentials_,
+                       {.name = "watches", .watchdog = true, .log = options_.log}};
+  HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
+  HttpChannel writing_{credentials_,
+                       {.name = "writes",
+                        .max_in_flight = 64,
+                        .per_second = options_.requests_per_second,
+                        .burst = options_.burst,
+                        .may_send = [this] { return MayWrite(); },
+                        .log = options_.log}};
+  InboxApiClient client_{writing_, inbox_};
+  EventRecorder events_{client_,
+                        {.component = options_.scheduler_names.front(), .instance = identity_}};
+  Effects effects_{client_, mirror_, events_, {.log = options_.log}};
+  StatusReports statuses_{client_, mirror_, events_, {.log = options_.log}};
+  Log log_;
+  std::optional<SchedulingLoop> loop_;
+  FileStamp config_stamp_;
+  std::unique_ptr<LeaderLease> lease_;
+};
+
+}  // namespace
+
+int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
+  SchedulerConfig config = options.read_config(diagnostics);
+  KubeConnection connection =
+      FindKubeConnection(options.kube, ProcessSurroundings(), diagnostics);
+  if (diagnostics.HasErrors()) return 2;
+  for (const Diagnostic& warning : diagnostics.items()) options.log(ToString(warning));
+  diagnostics = {};
+  const BlockedSignals blocked;
+  InitializeHttp();
+  return Server(options, std::move(connection), std::move(config)).Run(blocked);
+}
+
+}  // namespace krafla

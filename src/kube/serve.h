@@ -1,0 +1,55 @@
+// krafla serve: the scheduler on a live cluster. Puts the parts together and runs until it is told
+// to stop.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "config/scheduler_config.h"
+#include "kube/kube_config.h"
+#include "kube/status_server.h"
+
+namespace krafla {
+
+struct ServeOptions {
+  KubeConfigFlags kube;
+  std::vector<std::string> scheduler_names = {"volcano"};
+  std::string default_queue = "default";
+  std::vector<std::pair<std::string, std::string>> node_labels;
+  std::vector<std::string> ignored_provisioners;
+  bool priority_classes = true;
+  bool csi_storage = true;
+
+  std::string config_path;  // empty: the default configuration, which cannot change
+  // Reads and checks the configuration; called again when the file changes.
+  std::function<SchedulerConfig(Diagnostics& diagnostics)> read_config;
+
+  std::chrono::milliseconds schedule_period{1000};
+  double requests_per_second = 2000;
+  double burst = 2000;
+
+  bool leader_elect = true;
+  std::string lease_namespace = "volcano-system";
+  std::string lease_name = "volcano";
+  std::chrono::milliseconds lease_duration{15'000};
+  std::chrono::milliseconds renew_deadline{10'000};
+  std::chrono::milliseconds retry_period{2'000};
+
+  std::optional<ListenAddress> metrics_address;  // none: no such server
+  std::optional<ListenAddress> health_address;
+
+  int verbosity = 0;
+  std::string version;
+  std::function<void(const std::string& line)> log;  // any thread
+};
+
+// Exit code: 0 told to stop and everything was written; 1 leadership lost or writes left undone;
+// 2 wrong input. Blocks SIGTERM and SIGINT for its threads and waits for them.
+int Serve(const ServeOptions& options, Diagnostics& diagnostics);
+
+}  // namespace krafla

@@ -1,0 +1,51 @@
+// Figures for Prometheus: Volcano's names, so that dashboards keep working, and our own.
+//
+// Set by the scheduling thread, read by the server's threads.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "session/session.h"
+
+namespace krafla {
+
+class ServeMetrics {
+ public:
+  ServeMetrics();
+  ~ServeMetrics();
+
+  // What a cycle found and did, while its session is open.
+  void Cycle(const Session& session, double wall_ms);
+  // A pod was bound so long after it was created.
+  void Bound(double seconds_since_creation);
+
+  // Levels and totals that others keep.
+  struct Levels {
+    double effects_in_flight = 0;
+    double statuses_waiting = 0;
+    double events_waiting = 0;
+    double events_sent = 0;
+    double events_dropped = 0;
+    double bind_failures = 0;
+    double eviction_failures = 0;
+    double requests_repeated = 0;
+    double objects_malformed = 0;
+    double table_rebuilds = 0;
+    double waiting_pods = 0;
+    double leading = 0;
+  };
+  void Set(const Levels& levels);
+  // A configuration was read again: taken, or refused.
+  void ConfigReload(bool taken);
+
+  // The page.
+  std::string Text() const;
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace krafla

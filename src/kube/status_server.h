@@ -1,0 +1,41 @@
+// The little HTTP server: is it alive, is it ready, what are its figures. Read-only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace krafla {
+
+struct StatusPages {
+  std::function<bool()> ready;
+  std::function<std::string()> not_ready_because;
+  std::function<std::string()> metrics;  // empty function: there is no such page
+  bool health = true;
+};
+
+struct ListenAddress {
+  std::string host;  // empty: every address
+  int port = 0;      // 0: any that is free
+};
+// "127.0.0.1:8080", ":8080", "[::1]:8080".
+Result<ListenAddress> ParseListenAddress(const std::string& text);
+
+class StatusServer {
+ public:
+  // Listens when this returns.
+  static Result<std::unique_ptr<StatusServer>> Start(const ListenAddress& address,
+                                                     StatusPages pages);
+  ~StatusServer();
+
+  int port() const;
+
+ private:
+  class Impl;
+  explicit StatusServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace krafla

@@ -1,0 +1,265 @@
+"""What every end-to-end test needs: a cluster of its own shape, a scheduler, patience."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from control_plane import ControlPlane, free_port
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GROUPS = "/apis/scheduling.volcano.sh/v1beta1"
+
+CONFIG = """
+actions: "enqueue, allocate, preempt, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+"""
+
+
+def eventually(what, check, patience_s=20.0, every_s=0.05):
+    """The first true answer of `check`; fails with its last answer."""
+    deadline = time.time() + patience_s
+    while True:
+        answer = check()
+        if answer:
+            return answer
+        if time.time() > deadline:
+            raise AssertionError(f"not within {patience_s} s: {what}; last seen: {answer!r}")
+        time.sleep(every_s)
+
+
+class Scheduler:
+    """krafla serve, as the user that has our role and nothing else."""
+    count = 0
+
+    def __init__(self, plane, config=CONFIG, flags=(), kubeconfig=None):
+        Scheduler.count += 1
+        name = os.path.join(plane.folder, f"krafla-{Scheduler.count}")
+        self.config_path = name + ".conf"
+        self.log_path = name + ".log"
+        self.write_config(config)
+        self.health_port, self.metrics_port = free_port(), free_port()
+        self.argv = [
+            os.environ["KRAFLA"], "serve",
+            f"--kubeconfig={kubeconfig or plane.kubeconfig('krafla')}",
+            f"--scheduler-conf={self.config_path}", "--leader-elect=false",
+            "--enable-healthz", f"--healthz-address=127.0.0.1:{self.health_port}",
+            "--enable-metrics", f"--listen-address=127.0.0.1:{self.metrics_port}", *flags]
+        self.process = None
+        self.start()
+
+    def write_config(self, text):
+        with open(self.config_path + ".new", "w") as f:
+            f.write(text)
+        os.rename(self.config_path + ".new", self.config_path)
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(self.argv, stdout=log, stderr=log,
+                                            stdin=subprocess.DEVNULL)
+
+    def stop(self, number=signal.SIGTERM, patience_s=20):
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            code = self.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"does not stop; see {self.log_path}")
+        self.process = None
+        return code
+
+    def page(self, path, port=None):
+        try:
+            with urllib.request.urlopen(
+                    f"http://127.0.0.1:{port or self.health_port}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError:
+            return 0, ""
+
+    def metric(self, name):
+        """The sum over all labels."""
+        _, text = self.page("/metrics", self.metrics_port)
+        values = [float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                  if line.startswith((name + " ", name + "{"))]
+        return sum(values)
+
+    def wait_until_ready(self):
+        eventually("ready", lambda: self.page("/readyz")[0] == 200)
+
+    def log(self):
+        with open(self.log_path) as f:
+            return f.read()
+
+
+class ClusterTestCase(unittest.TestCase):
+    """One control plane for all tests; each test begins with an empty cluster."""
+    plane = None
+    namespace = "team-a"
+
+    @classmethod
+    def setUpClass(cls):
+        if ClusterTestCase.plane is None:
+            plane = ControlPlane(os.environ["KRAFLA_E2E_PROGRAMS"], os.environ["KRAFLA_E2E_RUN"])
+            ClusterTestCase.plane = plane.up()
+            deploy = os.path.join(ROOT, "deploy")
+            plane.kubectl("apply", "-f", os.path.join(deploy, "crds"))
+            plane.kubectl("apply", "-f", os.path.join(deploy, "rbac.yaml"))
+            # The test's user gets the roles of the service account.
+            user = [{"kind": "User", "name": "krafla", "apiGroup": "rbac.authorization.k8s.io"}]
+            plane.apply(
+                {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+                 "metadata": {"name": "krafla-test"}, "subjects": user,
+                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                             "name": "krafla"}},
+                {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                 "metadata": {"name": "krafla-test", "namespace": "volcano-system"},
+                 "subjects": user,
+                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role",
+                             "name": "krafla-lease"}},
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}},
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-b"}})
+            eventually("the new kinds are served", lambda: plane.get(f"{GROUPS}/podgroups"))
+
+    def setUp(self):
+        self.schedulers = []
+        self.empty_cluster()
+
+    def tearDown(self):
+        for scheduler in self.schedulers:
+            scheduler.stop(signal.SIGKILL)
+
+    def scheduler(self, *args, ready=True, **kw):
+        scheduler = Scheduler(self.plane, *args, **kw)
+        self.schedulers.append(scheduler)
+        if ready:
+            scheduler.wait_until_ready()
+        return scheduler
+
+    def empty_cluster(self):
+        p = self.plane
+        for ns in ("team-a", "team-b"):
+            p.kubectl("delete", "pods", "--all", "-n", ns, "--grace-period=0", "--force",
+                      "--wait=true")
+            p.kubectl("delete", "podgroups,poddisruptionbudgets,events", "--all", "-n", ns)
+        p.kubectl("delete", "nodes,queues.scheduling.volcano.sh", "--all")
+        for item in p.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]:
+            if not item["metadata"]["name"].startswith("system-"):
+                p.request("DELETE", "/apis/scheduling.k8s.io/v1/priorityclasses/"
+                          + item["metadata"]["name"])
+
+    # ---- making things
+
+    def node(self, name="n1", cpu="4", memory="16Gi", labels=None):
+        self.plane.create("/api/v1/nodes", {
+            "apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": labels or {},
+                         "annotations": {"kwok.x-k8s.io/node": "fake"}},
+            "status": {"allocatable": {"cpu": cpu, "memory": memory, "pods": "110"},
+                       "capacity": {"cpu": cpu, "memory": memory, "pods": "110"}}})
+
+        def ready():
+            conditions = self.plane.get(f"/api/v1/nodes/{name}")["status"].get("conditions", [])
+            return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+        eventually(f"node {name} is ready", ready)
+
+    def priority_class(self, name, value):
+        self.plane.create("/apis/scheduling.k8s.io/v1/priorityclasses", {
+            "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+            "metadata": {"name": name}, "value": value})
+
+    def queue(self, name, **spec):
+        self.plane.create(f"{GROUPS}/queues", {
+            "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
+            "metadata": {"name": name}, "spec": spec or {"weight": 1}})
+
+    def group(self, name, min_member, queue="default", priority=None, ns=None, annotations=None):
+        spec = {"minMember": min_member, "queue": queue}
+        if priority:
+            spec["priorityClassName"] = priority
+        ns = ns or self.namespace
+        self.plane.create(f"{GROUPS}/namespaces/{ns}/podgroups", {
+            "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+            "metadata": {"name": name, "namespace": ns, "annotations": annotations or {}},
+            "spec": spec})
+
+    def pod(self, name, group=None, cpu="1", priority=None, ns=None, annotations=None,
+            labels=None, **spec):
+        ns = ns or self.namespace
+        annotations = dict(annotations or {})
+        if group:
+            annotations["scheduling.k8s.io/group-name"] = group
+        body = {"apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": name, "namespace": ns, "annotations": annotations,
+                             "labels": labels or {}},
+                "spec": {"schedulerName": "volcano", "terminationGracePeriodSeconds": 1,
+                         "containers": [{"name": "c", "image": "none",
+                                         "resources": {"requests": {"cpu": cpu}} if cpu else {}}],
+                         **spec}}
+        if priority:
+            body["spec"]["priorityClassName"] = priority
+        self.plane.create(f"/api/v1/namespaces/{ns}/pods", body)
+
+    def job(self, name, pods, min_member=None, cpu="1", priority=None, queue="default", ns=None,
+            annotations=None, pod_annotations=None, **spec):
+        self.group(name, pods if min_member is None else min_member, queue, priority, ns,
+                   annotations)
+        for i in range(pods):
+            self.pod(f"{name}-{i}", name, cpu, priority, ns, pod_annotations, **spec)
+
+    # ---- looking
+
+    def pods(self, ns=None):
+        items = self.plane.get(f"/api/v1/namespaces/{ns or self.namespace}/pods")["items"]
+        return {item["metadata"]["name"]: item for item in items}
+
+    def bound(self, ns=None, prefix=""):
+        return {name: pod["spec"]["nodeName"] for name, pod in self.pods(ns).items()
+                if pod["spec"].get("nodeName") and name.startswith(prefix)}
+
+    def wait_bound(self, count, ns=None, prefix="", patience_s=20.0):
+        def check():
+            found = self.bound(ns, prefix)
+            return found if len(found) == count else None
+        return eventually(f"{count} pods {prefix}* are bound", check, patience_s)
+
+    def wait_running(self, count, ns=None, prefix=""):
+        eventually(f"{count} pods {prefix}* are running", lambda: count == sum(
+            pod["status"].get("phase") == "Running" for name, pod in self.pods(ns).items()
+            if name.startswith(prefix)))
+
+    def group_status(self, name, ns=None):
+        path = f"{GROUPS}/namespaces/{ns or self.namespace}/podgroups/{name}"
+        return self.plane.get(path).get("status", {})
+
+    def condition(self, status, kind):
+        return next((c for c in status.get("conditions", []) if c["type"] == kind), None)
+
+    def events(self, kind, name, ns=None):
+        """Reasons and messages, read with kubectl as a user does."""
+        text = self.plane.kubectl("get", "events", "-n", ns or self.namespace, "-o", "json",
+                                  f"--field-selector=involvedObject.kind={kind},"
+                                  f"involvedObject.name={name}")
+        return [(e["reason"], e["message"]) for e in json.loads(text)["items"]]
+
+    def stays(self, what, check, seconds=2.0):
+        end = time.time() + seconds
+        while time.time() < end:
+            self.assertTrue(check(), what)
+            time.sleep(0.1)

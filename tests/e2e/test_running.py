@@ -1,0 +1,134 @@
+"""Starting, stopping, configurations, credentials, pages."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from cluster_test_case import CONFIG, ClusterTestCase, eventually
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases/volcano"
+ELECT = ("--leader-elect=true", "--leader-elect-lease-duration=3s",
+         "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms")
+
+
+class Running(ClusterTestCase):
+    def test_sigterm_ends_it_with_everything_written(self):
+        self.node("n1", cpu="20", memory="64Gi")
+        scheduler = self.scheduler()
+        self.job("train", 20, min_member=1)
+        eventually("it has begun", lambda: self.bound())
+        self.assertEqual(scheduler.stop(), 0, scheduler.log())
+        bound = self.bound()
+        for name in bound:
+            self.assertTrue(any(r == "Scheduled" for r, _ in self.events("Pod", name)), name)
+
+    def test_pages(self):
+        self.node("n1")
+        scheduler = self.scheduler()
+        self.job("train", 2)
+        self.wait_bound(2)
+        self.assertEqual(scheduler.page("/healthz"), (200, "ok\n"))
+        self.assertEqual(scheduler.page("/metrics")[0], 404)
+        eventually("figures", lambda: scheduler.metric(
+            'volcano_schedule_attempts_total') >= 2 and scheduler.metric("krafla_cycles_total") > 0)
+        _, text = scheduler.page("/metrics", scheduler.metrics_port)
+        for name in ("volcano_e2e_scheduling_latency_milliseconds",
+                     'volcano_queue_allocated_milli_cpu{queue_name="default"}',
+                     "volcano_task_scheduling_latency_milliseconds"):
+            self.assertIn(name, text)
+
+    def test_not_ready_without_the_server(self):
+        plane = self.plane
+        path = plane.kubeconfig("lost", cluster={"server": "https://127.0.0.1:1"})
+        scheduler = self.scheduler(kubeconfig=path, ready=False)
+        eventually("alive", lambda: scheduler.page("/healthz")[0] == 200)
+        self.assertEqual(scheduler.page("/readyz")[0], 503)
+        self.assertEqual(scheduler.stop(), 0)
+
+    def test_a_bad_configuration_is_refused_and_the_old_one_stays(self):
+        self.node("n1", cpu="1")
+        self.priority_class("low", 10)
+        self.priority_class("high", 1000)
+        scheduler = self.scheduler(CONFIG.replace("preempt, ", ""))
+        self.job("low", 1, min_member=0, priority="low")
+        self.wait_running(1)
+        scheduler.write_config(CONFIG.replace("allocate", "allocat"))
+        eventually("refused", lambda: scheduler.metric(
+            'krafla_config_reloads_total{result="refused"}') or
+            "configuration refused" in scheduler.log())
+        self.assertIn('did you mean "allocate"?', scheduler.log())
+        self.job("high", 1, priority="high")
+        self.stays("nobody preempts", lambda: "low-0" in self.bound(), 1)
+        scheduler.write_config(CONFIG)
+        self.wait_bound(1, prefix="high")
+
+    def test_a_wrong_start_is_said(self):
+        def start(*flags):
+            done = subprocess.run([os.environ["KRAFLA"], "serve", *flags], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            return done.returncode, done.stderr
+        code, text = start("--kubeconfig=/nowhere")
+        self.assertEqual(code, 2)
+        self.assertIn("/nowhere: error: cannot be read", text)
+        code, text = start("--schedule-perod=1s")
+        self.assertEqual((code, text), (2, "--schedule-perod: error: unknown flag; did you mean "
+                                           "--schedule-period?\n"))
+
+    def test_a_token_file_is_read_again_when_it_rotates(self):
+        plane = self.plane
+        account = "/api/v1/namespaces/volcano-system/serviceaccounts/krafla/token"
+
+        def token():
+            return plane.create(account, {"apiVersion": "authentication.k8s.io/v1",
+                                          "kind": "TokenRequest",
+                                          "spec": {"expirationSeconds": 600}})["status"]["token"]
+        path = os.path.join(plane.folder, "token")
+        with open(path, "w") as f:
+            f.write("not-a-token")
+        self.node("n1")
+        conf = plane.kubeconfig("by-token", credentials={"tokenFile": path})
+        scheduler = self.scheduler(kubeconfig=conf, ready=False)
+        eventually("refused", lambda: "401" in scheduler.log())
+        with open(path, "w") as f:
+            f.write(token())
+        scheduler.wait_until_ready()
+        self.pod("alone")
+        self.wait_bound(1)
+        self.assertNotIn("not-a-token", scheduler.log())
+
+    def test_one_of_two_leads_and_the_other_takes_over(self):
+        self.node("n1", cpu="8")
+        first = self.scheduler(flags=ELECT)
+        eventually("the lease", lambda: (self.plane.get(LEASE) or {}).get("spec", {})
+                   .get("holderIdentity"))
+        second = self.scheduler(flags=ELECT)
+        self.pod("one")
+        self.wait_bound(1)
+        self.assertEqual(second.metric("krafla_leading"), 0)
+        first.stop(signal.SIGKILL)
+        self.pod("two")
+        self.wait_bound(2)
+        eventually("the second leads", lambda: second.metric("krafla_leading") == 1)
+        self.assertEqual(second.stop(), 0)
+        self.assertEqual(self.plane.get(LEASE)["spec"]["holderIdentity"], "")
+
+    def test_a_paused_leader_does_not_write_after_its_lease(self):
+        self.node("n1", cpu="8")
+        first = self.scheduler(flags=ELECT)
+        eventually("it leads", lambda: first.metric("krafla_leading") == 1)
+        second = self.scheduler(flags=ELECT)
+        first.process.send_signal(signal.SIGSTOP)
+        eventually("the other takes over", lambda: second.metric("krafla_leading") == 1)
+        self.pod("one")
+        self.wait_bound(1)
+        first.process.send_signal(signal.SIGCONT)
+        self.assertEqual(first.process.wait(20), 1)
+        self.assertIn("leadership is lost", first.log())
+        self.pod("two")
+        self.wait_bound(2)
+        self.assertIsNone(second.process.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()
