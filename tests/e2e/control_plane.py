@@ -189,9 +189,16 @@ class ControlPlane:
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.url + path, data=data, method=method,
                                          headers={"Content-Type": content_type})
-        with urllib.request.urlopen(request, context=self.context, timeout=20) as answer:
-            text = answer.read().decode()
-        return text if raw else json.loads(text)
+        for attempt in range(100):
+            try:
+                with urllib.request.urlopen(request, context=self.context, timeout=20) as answer:
+                    text = answer.read().decode()
+                return text if raw else json.loads(text)
+            except urllib.error.HTTPError as error:
+                # A kind that was defined a moment ago is not served yet.
+                if error.code != 429 or attempt == 99:
+                    raise
+            time.sleep(0.1)
 
     def kubectl(self, *args, input_text=None, check=True):
         done = subprocess.run(

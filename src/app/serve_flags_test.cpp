@@ -1,0 +1,99 @@
+#include "app/serve_flags.h"
+
+#include <gtest/gtest.h>
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+using Words = std::vector<std::string>;
+
+ServeFlags Parse(const Words& words, const std::string& problems = "") {
+  Diagnostics diagnostics;
+  ServeFlags flags = ParseServeFlags(words, diagnostics);
+  std::string text;
+  for (const Diagnostic& d : diagnostics.items()) text += ToString(d) + "\n";
+  EXPECT_EQ(text, problems);
+  return flags;
+}
+
+TEST(ServeFlags, DefaultsAreThoseOfVolcanoOnLoopback) {
+  const ServeOptions options = Parse({}).options;
+  EXPECT_EQ(options.scheduler_names, (Words{"volcano"}));
+  EXPECT_EQ(options.schedule_period, milliseconds(1000));
+  EXPECT_EQ(options.requests_per_second, 2000);
+  EXPECT_TRUE(options.leader_elect);
+  EXPECT_EQ(options.lease_name, "volcano");
+  EXPECT_EQ(options.lease_namespace, "volcano-system");
+  EXPECT_FALSE(options.metrics_address) << "as there: only when switched on";
+  const ServeOptions on = Parse({"--enable-metrics", "--enable-healthz=true"}).options;
+  EXPECT_EQ(on.metrics_address->host, "127.0.0.1");
+  EXPECT_EQ(on.metrics_address->port, 8080);
+  EXPECT_EQ(on.health_address->port, 11251);
+}
+
+TEST(ServeFlags, TheNotationOfKubernetes) {
+  const ServeFlags flags =
+      Parse({"--kubeconfig", "/k", "--master=https://x", "--scheduler-name=a", "--scheduler-name=b",
+             "--leader-elect=false", "--listen-address=:9090", "--enable-metrics", "-v", "4",
+             "--node-selector=role:train,role:serve", "--node-selector=x:y",
+             "--schedule-period=500ms", "--scheduler_conf=/c"});
+  EXPECT_EQ(flags.options.kube.kubeconfig, "/k");
+  EXPECT_EQ(flags.options.kube.master, "https://x");
+  EXPECT_EQ(flags.options.scheduler_names, (Words{"a", "b"}));
+  EXPECT_FALSE(flags.options.leader_elect);
+  EXPECT_EQ(flags.options.metrics_address->host, "");
+  EXPECT_EQ(flags.options.verbosity, 4);
+  ASSERT_EQ(flags.options.node_labels.size(), 3u);
+  EXPECT_EQ(flags.options.node_labels[1].second, "serve");
+  EXPECT_EQ(flags.options.schedule_period, milliseconds(500));
+  EXPECT_EQ(flags.options.config_path, "/c");
+}
+
+// The list of vc-scheduler's flags, each with a value of its type.
+TEST(ServeFlags, EveryFlagOfVolcanoIsAccepted) {
+  const Words all = {
+      "--ca-cert-file=a", "--cache-dump-dir=a", "--cache-dumper=true", "--csi-storage=true",
+      "--default-queue=default", "--disable-default-scheduler-config", "--enable-healthz",
+      "--enable-metrics", "--enable-pprof", "--feature-gates=A=true,B=false",
+      "--gate-removal-worker-num=5", "--healthz-address=:11251", "--ignored-provisioners=a,b",
+      "--kube-api-burst=2000", "--kube-api-qps=2000", "--kubeconfig=a", "--leader-elect=true",
+      "--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s",
+      "--leader-elect-resource-lock=leases", "--leader-elect-resource-name=volcano",
+      "--leader-elect-resource-namespace=volcano-system", "--leader-elect-retry-period=2s",
+      "--listen-address=:8080", "--master=a", "--minimum-feasible-nodes=100",
+      "--minimum-percentage-nodes-to-find=5", "--node-selector=a:b", "--node-worker-threads=20",
+      "--percentage-nodes-to-find=0", "--plugins-dir=a", "--priority-class=true",
+      "--resource-sync-timeout=1m0s", "--resync-period=0s", "--schedule-period=1s",
+      "--scheduler-conf=a", "--scheduler-name=volcano", "--scheduler-sharding-mode=none",
+      "--scheduler-sharding-name=volcano", "--tls-cert-file=a", "--tls-private-key-file=a",
+      "--version=false", "--add-dir-header", "--alsologtostderr", "--alsologtostderrthreshold=1",
+      "--legacy-stderr-threshold-behavior", "--log-backtrace-at=a:1", "--log-dir=a", "--log-file=a",
+      "--log-file-max-size=1", "--log-flush-frequency=5s", "--logtostderr", "--one-output",
+      "--skip-headers", "--skip-log-headers", "--stderrthreshold=2", "--v=3", "--vmodule=a=1"};
+  const ServeFlags flags = Parse(all);
+  EXPECT_EQ(flags.without_meaning.size(), 33u);
+  const std::string help = ServeHelp();
+  for (const std::string& word : all)
+    EXPECT_NE(help.find(word.substr(0, word.find('='))), std::string::npos) << word;
+}
+
+TEST(ServeFlags, MistakesAreAllNamed) {
+  Parse({"--leader-elec=true", "--schedule-period=soon", "stray", "--kube-api-qps=fast",
+         "--node-selector=train", "--leader-elect-renew-deadline=20s", "--compatibility=kai",
+         "--enable-healthz", "--healthz-address=here", "--kubeconfig"},
+        "--leader-elec: error: unknown flag; did you mean --leader-elect?\n"
+        "--schedule-period: error: expected a duration such as 1s or 1m30s, got \"soon\"\n"
+        "stray: error: expected a flag that begins with --\n"
+        "--kube-api-qps: error: expected a number, got \"fast\"\n"
+        "--kubeconfig: error: needs a value: text\n"
+        "--compatibility: error: expected krafla or volcano, got \"kai\"\n"
+        "--node-selector: error: expected key:value, got \"train\"\n"
+        "--leader-elect-renew-deadline: error: must be shorter than --leader-elect-lease-duration: "
+        "otherwise two could lead\n"
+        "--healthz-address: error: expected an address such as 127.0.0.1:8080 or :8080, got "
+        "\"here\"\n");
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,107 @@
+#include "kube/desired_writes.h"
+
+#include <gtest/gtest.h>
+
+#include "kube/scripted_client_test.h"
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ScriptedClient;
+using Lines = std::vector<std::string>;
+
+class DesiredWritesTest : public ::testing::Test {
+ protected:
+  void Make(milliseconds first, milliseconds calm) {
+    writes.emplace(client, DesiredWrites::Options{
+                               .first_delay = first,
+                               .calm = calm,
+                               .on_refused = [this](const std::string& key, const HttpResponse&) {
+                                 refused.push_back(key);
+                               }});
+  }
+  void Want(const std::string& key, const std::string& wish, bool urgent = false) {
+    writes->Want(key, wish, {.method = "PATCH", .target = "/" + key, .body = wish}, urgent);
+  }
+  ScriptedClient client;
+  std::optional<DesiredWrites> writes;
+  Lines refused;
+};
+
+TEST_F(DesiredWritesTest, TheLastWishCountsAndTheSameIsNotWrittenTwice) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  Want("a", "2");
+  Want("a", "3");
+  EXPECT_EQ(client.bodies, (Lines{"1"}));
+  client.Answer(200);
+  EXPECT_EQ(client.bodies, (Lines{"1", "3"})) << "what was overtaken is never sent";
+  Want("a", "3");
+  client.Answer(200);
+  Want("a", "3");
+  EXPECT_EQ(client.bodies.size(), 2u);
+  EXPECT_EQ(writes->open(), 0u);
+  EXPECT_EQ(writes->written(), 2u);
+}
+
+TEST_F(DesiredWritesTest, AnAnswerThatMayChangeIsAskedForAgain) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  client.Answer(429, "{}", milliseconds(3000));
+  client.Pass(milliseconds(2999));
+  EXPECT_EQ(client.bodies.size(), 1u) << "Retry-After is kept";
+  client.Pass(milliseconds(1));
+  EXPECT_EQ(client.bodies.size(), 2u);
+  Want("a", "2");
+  client.Answer(0);
+  client.Pass(milliseconds(10'000));
+  EXPECT_EQ(client.bodies.back(), "2");
+  EXPECT_EQ(writes->open(), 1u);
+  client.Answer(200);
+  EXPECT_EQ(writes->open(), 0u);
+  EXPECT_EQ(refused, Lines{});
+}
+
+TEST_F(DesiredWritesTest, AForgottenWishIsNotSent) {
+  Make(milliseconds(1000), milliseconds(10'000));
+  Want("a", "1");
+  EXPECT_EQ(client.open(), 0u) << "better news may come";
+  writes->Forget("a");
+  client.Pass(milliseconds(5000));
+  EXPECT_EQ(client.bodies, Lines{});
+  EXPECT_EQ(writes->open(), 0u);
+}
+
+TEST_F(DesiredWritesTest, WordsAreWrittenCalmlyUnlessItIsUrgent) {
+  Make(milliseconds(1000), milliseconds(10'000));
+  Want("a", "1");
+  client.Pass(milliseconds(1000));
+  client.Answer(200);
+  Want("a", "2");
+  client.Pass(milliseconds(9000));
+  EXPECT_EQ(client.bodies, (Lines{"1"}));
+  Want("a", "3");
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(client.bodies, (Lines{"1", "3"}));
+  client.Answer(200);
+  Want("a", "4", true);
+  EXPECT_EQ(client.bodies.back(), "4");
+}
+
+TEST_F(DesiredWritesTest, ARefusalIsToldAndTheNextWishIsTried) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  client.Answer(422);
+  EXPECT_EQ(refused, (Lines{"a"}));
+  EXPECT_EQ(writes->refused(), 1u);
+  Want("b", "1");
+  client.Answer(404);
+  EXPECT_EQ(refused, (Lines{"a"})) << "gone is no news";
+  Want("a", "1");
+  EXPECT_EQ(client.bodies.size(), 3u);
+  EXPECT_EQ(writes->open(), 1u);
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,150 @@
+#include "kube/effects.h"
+
+#include <gtest/gtest.h>
+
+#include "kube/scripted_client_test.h"
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ScriptedClient;
+using Lines = std::vector<std::string>;
+
+constexpr const char* kPath = "/api/v1/namespaces/a/pods/p";
+
+class EffectsTest : public ::testing::Test {
+ protected:
+  EffectsTest() {
+    mirror.Apply({ObjectMessage::What::kSyncBegins, WatchedKind::kPod, {}, {}});
+    See(1, "");
+  }
+  static std::string Pod(int version, const std::string& node) {
+    return fmt::format(
+        R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"p","namespace":"a","uid":"u",)"
+        R"("resourceVersion":"{}"}},"spec":{{"schedulerName":"volcano",{}"containers":[{{)"
+        R"("name":"c"}}]}},"status":{{"phase":"{}"}}}})",
+        version, node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node),
+        node.empty() ? "Pending" : "Running");
+  }
+  void See(int version, const std::string& node) {
+    ObjectMessage message{ObjectMessage::What::kSeen, WatchedKind::kPod, Padded(Pod(version, node)),
+                          {}};
+    message.head = parser.ParseHead(message.object).value();
+    mirror.Apply(std::move(message));
+  }
+  TaskStatus Status() {
+    StringPool& s = mirror.live().strings();
+    return mirror.live().FindPod(s.Intern("a"), s.Intern("p"))->task.status;
+  }
+  bool There() { return !mirror.UidOf(WatchedKind::kPod, "a/p").empty(); }
+  // Requests other than events.
+  Lines Requests() {
+    Lines lines = client.TakeRequests();
+    std::erase_if(lines, [](const std::string& l) { return l.find("/events") != l.npos; });
+    return lines;
+  }
+  void Bind() {
+    effects.Bind({PodRef("a", "p", "u"), "n1"});
+    See(2, "");  // as the loop assumes it, and as old news would not undo it
+  }
+
+  ScriptedClient client;
+  ApiTextParser parser;
+  ClusterMirror mirror{{.kinds = {WatchedKind::kPod}}};
+  EventRecorder events{client, {}};
+  Effects effects{client, mirror, events, {}};
+};
+
+TEST_F(EffectsTest, ABindingIsAskedForOnceAndCounted) {
+  Bind();
+  EXPECT_EQ(Requests(), (Lines{fmt::format("POST {}/binding", kPath)}));
+  EXPECT_EQ(Status(), TaskStatus::kBinding);
+  client.Answer(201);
+  EXPECT_EQ(effects.counts().bound, 1u);
+  EXPECT_EQ(effects.in_flight(), 0u);
+  See(3, "n1");
+  EXPECT_EQ(Status(), TaskStatus::kRunning);
+}
+
+TEST_F(EffectsTest, ABindingWhoseAnswerWasLostIsFoundDone) {
+  Bind();
+  client.Answer(0);
+  Requests();
+  client.Pass(milliseconds(100));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("POST {}/binding", kPath)}));
+  client.Answer(409);
+  client.Pass(milliseconds(0));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("GET {}", kPath)}));
+  client.Answer(200, Pod(3, "n1"));
+  EXPECT_EQ(Status(), TaskStatus::kRunning);
+  EXPECT_EQ(mirror.expectations(), 0u);
+}
+
+TEST_F(EffectsTest, ARefusedBindingComesBackAfterAWhileThatGrows) {
+  Bind();
+  client.Answer(403, R"({"message":"exceeded quota"})");
+  EXPECT_EQ(Status(), TaskStatus::kBinding) << "it is not tried again at once";
+  client.Answer(201);  // the event
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(Requests().back(), fmt::format("GET {}", kPath));
+  client.Answer(200, Pod(2, ""));
+  EXPECT_EQ(Status(), TaskStatus::kPending);
+  effects.Bind({PodRef("a", "p", "u"), "n1"});
+  client.Answer(403);
+  Requests();
+  client.Pass(milliseconds(1999));
+  EXPECT_EQ(Requests(), Lines{});
+  client.Pass(milliseconds(1));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("GET {}", kPath)}));
+  EXPECT_EQ(effects.counts().bind_failures, 2u);
+}
+
+TEST_F(EffectsTest, APodThatIsGoneIsForgotten) {
+  Bind();
+  client.Answer(404);
+  client.Pass(milliseconds(0));
+  client.Answer(404);
+  EXPECT_FALSE(There());
+  EXPECT_EQ(effects.in_flight(), 0u);
+}
+
+TEST_F(EffectsTest, AnEvictionIsAConditionAndThenARemoval) {
+  See(2, "n1");
+  effects.Evict({.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"});
+  EXPECT_EQ(Requests(), (Lines{fmt::format("PATCH {}/status", kPath)}));
+  client.Answer(200);
+  EXPECT_EQ(Requests(), (Lines{fmt::format("DELETE {}", kPath)}));
+  See(3, "n1");
+  EXPECT_EQ(Status(), TaskStatus::kReleasing) << "the condition is no sign of life";
+  client.Answer(200);
+  EXPECT_EQ(effects.counts().evicted, 1u);
+}
+
+TEST_F(EffectsTest, ABudgetThatForbidsItGivesThePodBack) {
+  See(2, "n1");
+  effects.SetEvictionApi(true);
+  effects.Evict({.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"});
+  client.Answer(200);
+  EXPECT_EQ(Requests().back(), fmt::format("POST {}/eviction", kPath));
+  client.Answer(429, R"({"message":"would violate the budget"})");
+  EXPECT_EQ(effects.counts().eviction_failures, 1u);
+  client.Answer(201);  // the event
+  client.Pass(milliseconds(1000));
+  client.Answer(200, Pod(3, "n1"));
+  EXPECT_EQ(Status(), TaskStatus::kRunning);
+}
+
+TEST_F(EffectsTest, AThrottledServerIsAskedAgainWhenItSays) {
+  Bind();
+  client.Answer(429, "{}", milliseconds(2000));
+  Requests();
+  client.Pass(milliseconds(1999));
+  EXPECT_EQ(Requests(), Lines{});
+  client.Pass(milliseconds(1));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("POST {}/binding", kPath)}));
+  EXPECT_EQ(effects.counts().repeated, 1u);
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,216 @@
+#include "kube/http_channel.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A server of the old kind on loopback: enough for what a channel does by itself. That it speaks
+// HTTP/2 to a real API server is tested end to end.
+class HttpChannelTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { InitializeHttp(); }
+  void SetUp() override {
+    server.new_task_queue = [] { return new httplib::ThreadPool(16); };
+    server.Get("/hello", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content("hello " + request.get_param_value("name"), "text/plain");
+    });
+    server.Post("/echo", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(request.get_header_value("Content-Type") + " " + request.body,
+                           "text/plain");
+    });
+    server.Get("/busy", [](const httplib::Request&, httplib::Response& response) {
+      response.status = 429;
+      response.set_header("Retry-After", "7");
+      response.set_content("later", "text/plain");
+    });
+    server.Get("/slow", [](const httplib::Request&, httplib::Response& response) {
+      std::this_thread::sleep_for(milliseconds(600));
+      response.set_content("late", "text/plain");
+    });
+    server.Get("/stream", [](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
+        sink.write("one\n", 4);
+        sink.write("two\n", 4);
+        sink.done();
+        return true;
+      });
+    });
+    port = server.bind_to_any_port("127.0.0.1");
+    thread = std::thread([this] { server.listen_after_bind(); });
+    credentials.emplace(
+        KubeConnection{.server = fmt::format("http://127.0.0.1:{}", port)}, ProcessSurroundings());
+  }
+  void TearDown() override {
+    server.stop();
+    thread.join();
+  }
+  static HttpRequest Get(const std::string& target, int timeout_ms = 5000) {
+    return {.target = target, .timeout = milliseconds(timeout_ms)};
+  }
+
+  httplib::Server server;
+  int port = 0;
+  std::thread thread;
+  std::optional<Credentials> credentials;
+};
+
+TEST_F(HttpChannelTest, AsksAndSends) {
+  HttpChannel channel(*credentials, {.name = "test"});
+  EXPECT_EQ(channel.Ask(Get("/hello?name=you")).body, "hello you");
+  const HttpResponse echo = channel.Ask(
+      {.method = "POST", .target = "/echo", .content_type = "application/json", .body = "{}"});
+  EXPECT_EQ(echo.status, 200);
+  EXPECT_EQ(echo.body, "application/json {}");
+  EXPECT_EQ(channel.Ask(Get("/nowhere")).status, 404);
+  EXPECT_EQ(channel.open_requests(), 0u);
+}
+
+TEST_F(HttpChannelTest, WhatTheServerAsksForInRetryAfterIsTold) {
+  HttpChannel channel(*credentials, {.name = "test"});
+  const HttpResponse busy = channel.Ask(Get("/busy"));
+  EXPECT_EQ(busy.status, 429);
+  EXPECT_EQ(busy.retry_after, milliseconds(7000));
+}
+
+TEST_F(HttpChannelTest, ARequestHasADeadline) {
+  HttpChannel channel(*credentials, {.name = "test"});
+  const HttpResponse late = channel.Ask(Get("/slow", 100));
+  EXPECT_EQ(late.status, 0);
+  EXPECT_NE(late.error, "");
+  EXPECT_EQ(channel.Ask(Get("/hello")).status, 200) << "others are not harmed";
+}
+
+TEST_F(HttpChannelTest, AStreamThatIsToldNotNowComesAgain) {
+  HttpChannel channel(*credentials, {.name = "test"});
+  std::string taken;
+  std::atomic<int> refused = 0;
+  std::promise<int> done;
+  HttpRequest request = Get("/stream");
+  request.on_data = [&](std::string_view piece) {
+    if (refused++ == 0) return false;
+    taken += piece;
+    return true;
+  };
+  request.on_done = [&](HttpResponse response) { done.set_value(response.status); };
+  channel.Send(std::move(request));
+  while (refused == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(refused, 1) << "nothing comes before it is asked for";
+  channel.Resume();
+  EXPECT_EQ(done.get_future().get(), 200);
+  EXPECT_EQ(taken, "one\ntwo\n");
+}
+
+TEST_F(HttpChannelTest, UrgentRequestsGoFirst) {
+  std::atomic<bool> open = false;
+  HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1, .may_send = [&] {
+                                       while (!open) std::this_thread::yield();
+                                       return true;
+                                     }});
+  std::mutex mutex;
+  std::vector<int> order;
+  std::promise<void> all;
+  const auto send = [&](Urgency urgency, int number) {
+    HttpRequest request = Get("/hello");
+    request.urgency = urgency;
+    request.on_done = [&, number](HttpResponse) {
+      const std::scoped_lock lock(mutex);
+      order.push_back(number);
+      if (order.size() == 4) all.set_value();
+    };
+    channel.Send(std::move(request));
+  };
+  send(Urgency::kEvent, 0);
+  std::this_thread::sleep_for(milliseconds(50));  // the first is taken up at once
+  send(Urgency::kEvent, 3);
+  send(Urgency::kStatus, 2);
+  send(Urgency::kBind, 1);
+  open = true;
+  all.get_future().wait();
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST_F(HttpChannelTest, WhoMayNotSendSendsNothing) {
+  HttpChannel channel(*credentials, {.name = "test", .may_send = [] { return false; }});
+  const HttpResponse kept = channel.Ask(Get("/hello"));
+  EXPECT_EQ(kept.status, 0);
+  EXPECT_EQ(kept.error, "kept back: somebody else may be the leader by now");
+}
+
+TEST_F(HttpChannelTest, AtTheEndEveryRequestHasItsAnswer) {
+  std::atomic<int> answers = 0;
+  {
+    HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 2});
+    for (int i = 0; i < 5; ++i) {
+      HttpRequest request = Get("/slow");
+      request.on_done = [&](HttpResponse) { ++answers; };
+      channel.Send(std::move(request));
+    }
+  }
+  EXPECT_EQ(answers, 5);
+}
+
+TEST_F(HttpChannelTest, TheRateIsKept) {
+  HttpChannel channel(*credentials, {.name = "test", .per_second = 50, .burst = 5});
+  const auto begin = std::chrono::steady_clock::now();
+  std::atomic<int> left = 15;
+  std::promise<void> all;
+  for (int i = 0; i < 15; ++i) {
+    HttpRequest request = Get("/hello");
+    request.on_done = [&](HttpResponse) {
+      if (--left == 0) all.set_value();
+    };
+    channel.Send(std::move(request));
+  }
+  all.get_future().wait();
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(190))
+      << "five at once, ten more at fifty a second";
+}
+
+// Accepts connections and never says a word.
+TEST(HttpChannelSilence, AConnectionThatDoesNotAnswerIsGivenUp) {
+  InitializeHttp();
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  socklen_t size = sizeof address;
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  Credentials credentials(
+      {.server = fmt::format("http://127.0.0.1:{}", ntohs(address.sin_port))},
+      ProcessSurroundings());
+  std::atomic<int> lines = 0;
+  std::promise<HttpResponse> done;
+  {
+    HttpChannel channel(credentials, {.name = "test",
+                                      .watchdog = true,
+                                      .silence = milliseconds(100),
+                                      .patience = milliseconds(200),
+                                      .log = [&](const std::string&) { ++lines; }});
+    HttpRequest request{.target = "/stream", .timeout = milliseconds(0)};
+    request.on_data = [](std::string_view) { return true; };
+    request.on_done = [&](HttpResponse response) { done.set_value(std::move(response)); };
+    channel.Send(std::move(request));
+    auto answer = done.get_future();
+    ASSERT_EQ(answer.wait_for(std::chrono::seconds(5)), std::future_status::ready);
+    EXPECT_EQ(answer.get().error, "the connection does not answer");
+    EXPECT_EQ(lines, 1);
+  }
+  close(listener);
+}
+
+}  // namespace
+}  // namespace krafla
