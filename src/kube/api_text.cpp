@@ -218,14 +218,28 @@ Result<ApiTextParser::ListPage> ApiTextParser::ParseList(
   return page;
 }
 
+namespace {
+
+// On one line, and no longer than a line of a log should be.
+std::string OneLine(std::string_view text) {
+  constexpr size_t kMost = 500;
+  std::string line;
+  for (const char c : text.substr(0, kMost))
+    line.push_back(static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c);
+  if (text.size() > kMost) line += "…";
+  return line;
+}
+
+}  // namespace
+
 std::string MessageOf(std::string_view body) {
   const simdjson::padded_string padded(body);
   ondemand::parser parser;
   ondemand::document document;
   std::string_view message;
   if (!parser.iterate(padded).get(document) && !document["message"].get_string().get(message))
-    return Printable(message);
-  return Printable(body.substr(0, 200));
+    return OneLine(message);
+  return OneLine(body);
 }
 
 }  // namespace krafla

@@ -99,7 +99,7 @@ TEST(ApiText, APodGroupKeepsItsStatus) {
 TEST(ApiText, MessagesOfRefusals) {
   EXPECT_EQ(MessageOf(R"({"kind":"Status","message":"pods \"x\" not found"})"),
             "pods \"x\" not found");
-  EXPECT_EQ(MessageOf("upstream\nfailed"), "upstream\\nfailed");
+  EXPECT_EQ(MessageOf("upstream\nfailed"), "upstream failed");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr long kConnectTimeoutMs = 5000;
+constexpr milliseconds kGrace{200};  // for libcurl to notice by itself that time is up
 constexpr size_t kMostSpareHandles = 128;
 constexpr size_t kMostErrorBytes = 64 << 10;  // of an answer to a stream that is no stream
 
@@ -118,6 +119,7 @@ class HttpChannel::Impl {
     char error[CURL_ERROR_SIZE] = {};
     bool paused = false;
     bool is_probe = false;
+    Clock::time_point deadline = Clock::time_point::max();
   };
 
   static CURLM* MakeMulti() {
@@ -142,6 +144,7 @@ class HttpChannel::Impl {
       int running = 0;
       curl_multi_perform(multi_, &running);
       Collect();
+      Expire();
       Watch();
       if (reconnect_) Reconnect();
       if (!stop_) curl_multi_poll(multi_, nullptr, 0, WaitMs(), nullptr);
@@ -224,6 +227,10 @@ class HttpChannel::Impl {
     if (const Result<bool> ready = SetUp(*transfer); !ready)
       return Finish(std::move(transfer), ready.error().message);
     CURL* easy = transfer->easy;
+    if (transfer->request.timeout.count() > 0) {
+      transfer->deadline = Clock::now() + transfer->request.timeout + kGrace;
+      next_expiry_ = std::min(next_expiry_, transfer->deadline);
+    }
     transfers_.emplace(easy, std::move(transfer));
     curl_multi_add_handle(multi_, easy);
   }
@@ -388,7 +395,7 @@ class HttpChannel::Impl {
       if (status == 401) credentials_.Refused(transfer->identity);
       Finish(std::move(transfer), std::move(error));
     }
-    if (stalled) Reconnect();
+    if (stalled) reconnect_ = true;
   }
 
   void Finish(std::unique_ptr<Transfer> transfer, std::string error) {
@@ -404,6 +411,30 @@ class HttpChannel::Impl {
     transfer->response.error = std::move(error);
     if (!transfer->is_probe) --open_;
     if (transfer->request.on_done) transfer->request.on_done(std::move(transfer->response));
+  }
+
+  // libcurl does not look at the time of requests that wait for a connection to share.
+  void Expire() {
+    const auto now = Clock::now();
+    if (now < next_expiry_) return;
+    next_expiry_ = Clock::time_point::max();
+    std::vector<std::unique_ptr<Transfer>> late;
+    for (auto it = transfers_.begin(); it != transfers_.end();) {
+      if (it->second->deadline > now) {
+        next_expiry_ = std::min(next_expiry_, it->second->deadline);
+        ++it;
+        continue;
+      }
+      curl_multi_remove_handle(multi_, it->first);
+      late.push_back(std::move(it->second));
+      it = transfers_.erase(it);
+    }
+    bool stalled = false;
+    for (auto& transfer : late) {
+      stalled = stalled || now - heard_ >= transfer->request.timeout;
+      Finish(std::move(transfer), "no answer in time");
+    }
+    if (stalled) reconnect_ = true;
   }
 
   // Asks the small question, when it is time for it.
@@ -464,6 +495,7 @@ class HttpChannel::Impl {
         for (const auto& queue : waiting_)
           if (!queue.empty()) return 0;
     }
+    until = std::min(until, next_expiry_);
     if (rate_limited_) until = std::min(until, Clock::now() + milliseconds(1));
     if (options_.watchdog && !transfers_.empty() && !probing_)
       until = std::min(until, heard_ + options_.silence);
@@ -493,6 +525,7 @@ class HttpChannel::Impl {
   bool probing_ = false;
   bool reconnect_ = false;
   bool rate_limited_ = false;
+  Clock::time_point next_expiry_ = Clock::time_point::max();
   double tokens_ = 0;
   Clock::time_point tokens_at_ = Clock::now();
 

@@ -116,7 +116,8 @@ class ClusterTestCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if ClusterTestCase.plane is None:
-            plane = ControlPlane(os.environ["KRAFLA_E2E_PROGRAMS"], os.environ["KRAFLA_E2E_RUN"])
+            plane = ControlPlane(os.environ["KRAFLA_E2E_PROGRAMS"], os.environ["KRAFLA_E2E_RUN"],
+                                 audit=True)
             ClusterTestCase.plane = plane.up()
             deploy = os.path.join(ROOT, "deploy")
             plane.kubectl("apply", "-f", os.path.join(deploy, "crds"))

@@ -131,7 +131,7 @@ class Decisions(ClusterTestCase):
         self.scheduler(CONFIG.replace("preempt,", "reclaim,"))
         self.job("greedy", 4, min_member=1, queue="a")
         self.wait_running(4, prefix="greedy")
-        self.job("owner", 2, min_member=1, queue="b")
+        self.job("owner", 2, queue="b")
         self.wait_bound(2, prefix="owner")
         self.assertEqual(len(self.bound(prefix="greedy")), 2)
 
