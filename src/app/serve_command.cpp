@@ -41,9 +41,9 @@ int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, s
     return 0;
   }
   if (!flags.without_meaning.empty())
-    diagnostics.Warning({}, {},
-                        fmt::format("accepted and without effect: {}",
-                                    fmt::join(flags.without_meaning, ", ")));
+    diagnostics.Warning(
+        {}, {},
+        fmt::format("accepted and without effect: {}", fmt::join(flags.without_meaning, ", ")));
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
   diagnostics = {};

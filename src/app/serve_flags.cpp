@@ -30,7 +30,8 @@ struct Flag {
 // Those with a meaning first. Names and defaults are interface.
 constexpr Flag kFlags[] = {
     {"kubeconfig", FlagKind::kText, "", "File with the cluster's address and our credentials"},
-    {"master", FlagKind::kText, "", "Address of the API server; replaces the one of the kubeconfig"},
+    {"master", FlagKind::kText, "",
+     "Address of the API server; replaces the one of the kubeconfig"},
     {"scheduler-conf", FlagKind::kText, "",
      "Scheduler configuration file, read again when it changes; default: Volcano's default"},
     {"scheduler-name", FlagKind::kTexts, "volcano",
@@ -56,8 +57,7 @@ constexpr Flag kFlags[] = {
     {"leader-elect-resource-namespace", FlagKind::kText, "volcano-system", "Its namespace"},
     {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
     {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
-    {"healthz-address", FlagKind::kText, "127.0.0.1:11251",
-     "Where; \":11251\" for all addresses"},
+    {"healthz-address", FlagKind::kText, "127.0.0.1:11251", "Where; \":11251\" for all addresses"},
     {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics"},
     {"listen-address", FlagKind::kText, "127.0.0.1:8080", "Where; \":8080\" for all addresses"},
     {"compatibility", FlagKind::kText, "",
@@ -119,21 +119,31 @@ std::optional<T> ParseNumber(std::string_view text) {
 
 std::string_view Expected(FlagKind kind) {
   switch (kind) {
-    case FlagKind::kBool: return "true or false";
-    case FlagKind::kInt: return "a whole number";
-    case FlagKind::kFloat: return "a number";
-    case FlagKind::kDuration: return "a duration such as 1s or 1m30s";
-    default: return "text";
+    case FlagKind::kBool:
+      return "true or false";
+    case FlagKind::kInt:
+      return "a whole number";
+    case FlagKind::kFloat:
+      return "a number";
+    case FlagKind::kDuration:
+      return "a duration such as 1s or 1m30s";
+    default:
+      return "text";
   }
 }
 
 bool IsOfKind(FlagKind kind, const std::string& text) {
   switch (kind) {
-    case FlagKind::kBool: return ParseGoBool(text).has_value();
-    case FlagKind::kInt: return ParseNumber<int64_t>(text).has_value();
-    case FlagKind::kFloat: return ParseNumber<double>(text).has_value();
-    case FlagKind::kDuration: return ParseGoDuration(text).has_value();
-    default: return true;
+    case FlagKind::kBool:
+      return ParseGoBool(text).has_value();
+    case FlagKind::kInt:
+      return ParseNumber<int64_t>(text).has_value();
+    case FlagKind::kFloat:
+      return ParseNumber<double>(text).has_value();
+    case FlagKind::kDuration:
+      return ParseGoDuration(text).has_value();
+    default:
+      return true;
   }
 }
 
@@ -175,8 +185,7 @@ class FlagReader {
         continue;
       }
       if (!IsOfKind(flag->kind, value)) {
-        Wrong("--" + name,
-              fmt::format("expected {}, got {}", Expected(flag->kind), Quoted(value)));
+        Wrong("--" + name, fmt::format("expected {}, got {}", Expected(flag->kind), Quoted(value)));
         continue;
       }
       values_[flag->name].push_back(std::move(value));
@@ -254,8 +263,8 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   flags.compatibility = reader.Text("compatibility");
   if (!flags.compatibility.empty() && flags.compatibility != "krafla" &&
       flags.compatibility != "volcano")
-    reader.Wrong("--compatibility", fmt::format("expected krafla or volcano, got {}",
-                                                Quoted(flags.compatibility)));
+    reader.Wrong("--compatibility",
+                 fmt::format("expected krafla or volcano, got {}", Quoted(flags.compatibility)));
   options.kube = {reader.Text("kubeconfig"), reader.Text("master")};
   options.config_path = reader.Text("scheduler-conf");
   options.scheduler_names = reader.Texts("scheduler-name");
@@ -305,9 +314,9 @@ std::string ServeHelp() {
       "Takes the flags of vc-scheduler: --flag=value, --flag value, --flag for true.\n\n";
   for (const Flag& flag : kFlags) {
     if (flag.help.empty()) continue;
-    const std::string left =
-        flag.fallback.empty() ? fmt::format("  --{}", flag.name)
-                              : fmt::format("  --{}={}", flag.name, flag.fallback);
+    const std::string left = flag.fallback.empty()
+                                 ? fmt::format("  --{}", flag.name)
+                                 : fmt::format("  --{}={}", flag.name, flag.fallback);
     text += fmt::format("{:<50} {}\n", left, flag.help);
   }
   text += "\nAccepted, without a meaning here:\n ";

@@ -20,6 +20,7 @@
 #include "cluster_state/assemble.h"
 #include "cluster_state/derive_sums.h"
 #include "cluster_state/name_order.h"
+#include "cluster_state/same_facts.h"
 #include "cluster_state/task_classes.h"
 
 namespace krafla {
@@ -432,9 +433,12 @@ LiveCluster::LiveCluster(std::unique_ptr<State> state)
 LiveCluster::~LiveCluster() = default;
 
 FactSink::Added LiveCluster::AddPod(PodFacts pod, Origin) {
-  ++version_;
   State& s = *state_;
   const uint64_t key = NameKey(pod.task.ns, pod.task.name);
+  if (const auto known = s.pods.find(key);
+      known != s.pods.end() && SameFacts(known->second.facts, pod))
+    return Added::kYes;
+  ++version_;
   if (!s.stale && !s.CanTake(pod)) s.stale = true;
   const auto [it, is_new] = s.pods.try_emplace(key);
   if (!is_new && !s.stale) s.RemoveTask(it->second);
@@ -459,10 +463,11 @@ FactSink::Added LiveCluster::AddPodGroup(PodGroupFacts group, Origin) {
 }
 
 bool LiveCluster::AddNode(NodeFacts node) {
-  ++version_;
   State& s = *state_;
   const uint64_t key = node.node.name.value;
   const NodeFacts* known = s.nodes.Find(key);
+  if (known != nullptr && SameFacts(*known, node)) return true;
+  ++version_;
   // A node's pods, amounts and marks are its own; its images and CSI drivers are counted over all.
   const bool in_place = !s.stale && known != nullptr && SameImages(known->node, node.node) &&
                         s.csi_nodes.items().empty() && s.cluster().kinds.size() == s.kinds_known;

@@ -21,7 +21,7 @@ class LiveCluster final : public FactSink {
   explicit LiveCluster(BuildOptions options);
   ~LiveCluster() override;
 
-  // An object that is there already is replaced.
+  // An object that is there already is replaced; a pod or node that says nothing new is no change.
   Added AddPod(PodFacts pod, Origin origin) override;
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;
   bool AddQueue(QueueFacts queue) override;

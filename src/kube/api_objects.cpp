@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include "base/json_writer.h"
+#include "kube/eviction_memory.h"
 
 namespace krafla {
 
@@ -172,8 +173,7 @@ OldStatus ReadStatus(std::string_view text) {
     if (key != "conditions" || value.get_array().get(list)) return;
     for (auto item : list) {
       simdjson::ondemand::object condition;
-      if (!item.get_object().get(condition))
-        status.conditions.push_back(ReadCondition(condition));
+      if (!item.get_object().get(condition)) status.conditions.push_back(ReadCondition(condition));
     }
   });
   return status;
@@ -232,6 +232,36 @@ std::optional<std::string> GroupStatusPatch(std::string_view current, const Grou
     json.EndArray();
   }
   json.EndObject().EndObject();
+  return json.text();
+}
+
+std::string GroupMemoryPatch(std::string_view zone_evictions, std::string_view evictions) {
+  JsonWriter json;
+  json.BeginObject().Key("metadata").BeginObject().Key("annotations").BeginObject();
+  if (!zone_evictions.empty()) json.Key(kZoneEvictionsKey).String(zone_evictions);
+  if (!evictions.empty()) json.Key(kEvictionsKey).String(evictions);
+  json.EndObject().EndObject().EndObject();
+  return json.text();
+}
+
+std::string QueueStatusPatch(const Resource& allocated, const ResourceKinds& kinds) {
+  JsonWriter json;
+  json.BeginObject().Key("status").BeginObject().Key("allocated").BeginObject();
+  for (int kind = 0; kind < kinds.size(); ++kind) {
+    if (kind > ResourceKinds::kMemory && !allocated.Has(kind)) continue;
+    const auto amount = static_cast<int64_t>(allocated.Get(kind));
+    // Bytes and pods are whole; everything else is counted in thousandths.
+    const bool whole = kind == ResourceKinds::kMemory || kind == ResourceKinds::kPods;
+    json.Key(kinds.Name(kind));
+    if (whole) {
+      json.String(fmt::format("{}", amount));
+    } else if (amount % 1000 == 0) {
+      json.String(fmt::format("{}", amount / 1000));
+    } else {
+      json.String(fmt::format("{}m", amount));
+    }
+  }
+  json.EndObject().EndObject().EndObject();
   return json.text();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/timestamp.h"
+#include "model/resource.h"
 
 namespace krafla {
 
@@ -65,6 +66,11 @@ struct GroupStatus {
 std::optional<std::string> GroupStatusPatch(std::string_view current, const GroupStatus& wanted,
                                             std::string_view transition_id, Timestamp now);
 
+// What must outlive a restart; an empty text is left as it is.
+std::string GroupMemoryPatch(std::string_view zone_evictions, std::string_view evictions);
+
+// What a queue holds. Only the amounts: its state is its controller's matter.
+std::string QueueStatusPatch(const Resource& allocated, const ResourceKinds& kinds);
 std::string QueueBody(std::string_view name, bool reclaimable);
 
 struct EventText {

@@ -10,9 +10,10 @@ const ObjectRef kPod = PodRef("team-a", "web-0", "u-1");
 
 TEST(ApiObjects, WhatIsDoneToAPodIsDoneToThatPodOnly) {
   EXPECT_EQ(PodPath(kPod), "/api/v1/namespaces/team-a/pods/web-0");
-  EXPECT_EQ(BindingBody(kPod, "n1"),
-            R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"web-0","namespace":"team-a",)"
-            R"("uid":"u-1"},"target":{"apiVersion":"v1","kind":"Node","name":"n1"}})");
+  EXPECT_EQ(
+      BindingBody(kPod, "n1"),
+      R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"web-0","namespace":"team-a",)"
+      R"("uid":"u-1"},"target":{"apiVersion":"v1","kind":"Node","name":"n1"}})");
   EXPECT_EQ(DeleteBody(kPod),
             R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"u-1"}})");
   EXPECT_EQ(EvictionBody(kPod),
@@ -22,10 +23,11 @@ TEST(ApiObjects, WhatIsDoneToAPodIsDoneToThatPodOnly) {
 }
 
 TEST(ApiObjects, AWaitingPodSaysWhyAndForWhichNode) {
-  EXPECT_EQ(WaitingPatch(kPod, "no room", "", kNow),
-            R"({"metadata":{"name":"web-0","namespace":"team-a","uid":"u-1"},"status":{"conditions":)"
-            R"([{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no room",)"
-            R"("lastTransitionTime":"2026-03-08T20:00:00Z"}],"nominatedNodeName":null}})");
+  EXPECT_EQ(
+      WaitingPatch(kPod, "no room", "", kNow),
+      R"({"metadata":{"name":"web-0","namespace":"team-a","uid":"u-1"},"status":{"conditions":)"
+      R"([{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no room",)"
+      R"("lastTransitionTime":"2026-03-08T20:00:00Z"}],"nominatedNodeName":null}})");
   EXPECT_NE(WaitingPatch(kPod, "no room", "n1", kNow).find(R"("nominatedNodeName":"n1")"),
             std::string::npos);
 }
@@ -34,7 +36,8 @@ TEST(ApiObjects, AStatusThatSaysItAlreadyIsNotWritten) {
   const std::string current =
       R"({"phase":"Running","running":2,"conditions":[{"type":"Scheduled","status":"True",)"
       R"("reason":"r","lastTransitionTime":"2026-01-01T00:00:00Z","transitionID":"a"}]})";
-  GroupStatus wanted{.phase = "Running", .conditions = {{"Scheduled", "True", "r", ""}}, .running = 2};
+  GroupStatus wanted{
+      .phase = "Running", .conditions = {{"Scheduled", "True", "r", ""}}, .running = 2};
   EXPECT_EQ(GroupStatusPatch(current, wanted, "b", kNow), std::nullopt);
   wanted.running = 3;
   EXPECT_EQ(GroupStatusPatch(current, wanted, "b", kNow),
@@ -49,20 +52,31 @@ TEST(ApiObjects, OtherConditionsStayAndTimesChangeWithTheStatusOnly) {
       R"("transitionID":"a"}]})";
   const GroupStatus wanted{.phase = "Pending",
                            .conditions = {{"Unschedulable", "True", "r", "new"}}};
-  EXPECT_EQ(
-      GroupStatusPatch(current, wanted, "b", kNow),
-      R"({"status":{"phase":"Pending","running":0,"succeeded":0,"failed":0,"conditions":[)"
-      R"({"type":"Other","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"},)"
-      R"({"type":"Unschedulable","status":"True","reason":"r","message":"new",)"
-      R"("lastTransitionTime":"2026-01-02T00:00:00Z","transitionID":"a"}]}})");
+  EXPECT_EQ(GroupStatusPatch(current, wanted, "b", kNow),
+            R"({"status":{"phase":"Pending","running":0,"succeeded":0,"failed":0,"conditions":[)"
+            R"({"type":"Other","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+            R"({"type":"Unschedulable","status":"True","reason":"r","message":"new",)"
+            R"("lastTransitionTime":"2026-01-02T00:00:00Z","transitionID":"a"}]}})");
   const std::string flipped =
-      GroupStatusPatch(current, {.phase = "Running", .conditions = {{"Unschedulable", "False", "s", ""}}},
+      GroupStatusPatch(current,
+                       {.phase = "Running", .conditions = {{"Unschedulable", "False", "s", ""}}},
                        "b", kNow)
           .value();
   EXPECT_NE(flipped.find(R"({"type":"Unschedulable","status":"False","reason":"s",)"
                          R"("lastTransitionTime":"2026-03-08T20:00:00Z","transitionID":"b"})"),
             std::string::npos)
       << flipped;
+}
+
+TEST(ApiObjects, AQueuesAmountsAreInTheUnitsOfKubernetes) {
+  ResourceKinds kinds;
+  const int gpu = kinds.Intern("nvidia.com/gpu");
+  Resource allocated;
+  allocated.Set(ResourceKinds::kCpu, 1500);
+  allocated.Set(ResourceKinds::kMemory, 1024);
+  allocated.Set(gpu, 2000);
+  EXPECT_EQ(QueueStatusPatch(allocated, kinds),
+            R"({"status":{"allocated":{"cpu":"1500m","memory":"1024","nvidia.com/gpu":"2"}}})");
 }
 
 TEST(ApiObjects, LongMessagesAreCutBetweenCharacters) {

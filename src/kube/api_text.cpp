@@ -7,6 +7,7 @@
 
 #include "base/diagnostics.h"
 #include "base/did_you_mean.h"
+#include "kube/eviction_memory.h"
 #include "manifest/object_stream.h"
 #include "model/well_known.h"
 
@@ -59,6 +60,8 @@ bool ReadMetadata(ondemand::value value, Metadata& meta) {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
         if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
         if (name == keys::kQueueName) meta.head.queue = TextOf(text);
+        if (name == kZoneEvictionsKey) meta.head.zone_evictions = TextOf(text);
+        if (name == kEvictionsKey) meta.head.evictions = TextOf(text);
       });
     } else if (key == "labels") {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
@@ -198,7 +201,8 @@ Result<ApiTextParser::ListPage> ApiTextParser::ParseList(
         document.get_object().get(root))
       return Fail("the list is no JSON object");
     ondemand::value metadata;
-    if (root.find_field_unordered("metadata").get(metadata)) return Fail("the list has no metadata");
+    if (root.find_field_unordered("metadata").get(metadata))
+      return Fail("the list has no metadata");
     ForEachField(metadata, [&](std::string_view key, ondemand::value field) {
       if (key == "resourceVersion") page.resource_version = TextOf(field);
       if (key == "continue") page.continue_token = TextOf(field);

@@ -18,8 +18,11 @@ struct ObjectHead {
   std::string name;
   std::string uid;
   std::string resource_version;
-  std::string queue;   // a pod's scheduling.volcano.sh/queue-name, annotation before label
-  std::string status;  // a PodGroup's, as JSON: what is written there next is made of it
+  std::string queue;  // a pod's scheduling.volcano.sh/queue-name, annotation before label
+  // Of a PodGroup.
+  std::string status;          // as JSON: what is written there next is made of it
+  std::string zone_evictions;  // our own annotations, see eviction_memory.h
+  std::string evictions;
 };
 
 // A text with simdjson's padding behind it.

@@ -35,11 +35,10 @@ TEST(ApiText, TheBookmarkThatEndsTheList) {
           .value();
   EXPECT_TRUE(end.initial_events_end);
   EXPECT_EQ(end.head.resource_version, "9");
-  EXPECT_FALSE(parser
-                   .ParseWatchLine(
-                       R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})")
-                   .value()
-                   .initial_events_end);
+  EXPECT_FALSE(
+      parser.ParseWatchLine(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}})")
+          .value()
+          .initial_events_end);
 }
 
 TEST(ApiText, ErrorsHaveACodeAndAMessage) {

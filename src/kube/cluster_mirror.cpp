@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "kube/eviction_memory.h"
+
 namespace krafla {
 
 namespace {
@@ -27,8 +29,7 @@ std::string KeyOf(const ObjectHead& head) {
 // Between the decoder and the live cluster.
 class ClusterMirror::Sink final : public FactSink {
  public:
-  Sink(ClusterMirror& mirror, LiveCluster& live)
-      : FactSink(live), mirror_(mirror), live_(live) {
+  Sink(ClusterMirror& mirror, LiveCluster& live) : FactSink(live), mirror_(mirror), live_(live) {
     for (const auto& [key, value] : mirror.options_.node_labels)
       node_labels_.emplace_back(live.strings().Intern(key), live.strings().Intern(value));
   }
@@ -66,13 +67,9 @@ class ClusterMirror::Sink final : public FactSink {
     return live_.AddNode(std::move(node));
   }
   bool AddQueue(QueueFacts facts) override { return live_.AddQueue(std::move(facts)); }
-  bool AddPriorityClass(PriorityClassFacts facts) override {
-    return live_.AddPriorityClass(facts);
-  }
+  bool AddPriorityClass(PriorityClassFacts facts) override { return live_.AddPriorityClass(facts); }
   bool AddNamespace(Namespace ns) override { return live_.AddNamespace(std::move(ns)); }
-  bool AddBudget(PodDisruptionBudget budget) override {
-    return live_.AddBudget(std::move(budget));
-  }
+  bool AddBudget(PodDisruptionBudget budget) override { return live_.AddBudget(std::move(budget)); }
   bool AddClaim(PersistentVolumeClaim claim) override { return live_.AddClaim(std::move(claim)); }
   bool AddVolume(PersistentVolume volume) override { return live_.AddVolume(std::move(volume)); }
   bool AddStorageClass(StorageClass storage_class) override {
@@ -199,6 +196,10 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   object.uid = message.head.uid;
   object.version = version;
   object.status = std::move(message.head.status);
+  object.zone_evictions = std::move(message.head.zone_evictions);
+  // Never less than we have counted ourselves.
+  if (const uint64_t evictions = VersionOf(message.head.evictions); evictions != UINT64_MAX)
+    object.evictions = std::max(object.evictions, evictions);
   if (message.kind == WatchedKind::kPodGroup) changed_groups_.push_back(key);
   Decode(message, key);
 }
@@ -217,13 +218,14 @@ void ClusterMirror::Report(const std::string& object) {
   ++malformed_;
   const Diagnostics problems = std::exchange(problems_, {});
   for (const Diagnostic& problem : problems.items()) {
-    const std::string line = problem.field.empty()
-                                 ? fmt::format("{}: {}", object, problem.message)
-                                 : fmt::format("{}: {}: {}", object, problem.field, problem.message);
+    const std::string line =
+        problem.field.empty() ? fmt::format("{}: {}", object, problem.message)
+                              : fmt::format("{}: {}: {}", object, problem.field, problem.message);
     if (reported_.insert(line).second && options_.log)
-      options_.log(fmt::format("object is not as it should be; what is wrong is left out "
-                               "problem=\"{}\"",
-                               line));
+      options_.log(
+          fmt::format("object is not as it should be; what is wrong is left out "
+                      "problem=\"{}\"",
+                      line));
   }
 }
 
@@ -306,6 +308,16 @@ void ClusterMirror::ForgetPhase(const std::string& key) {
 
 void ClusterMirror::Gone(WatchedKind kind, const std::string& key, const std::string& uid) {
   if (UidOf(kind, key) == uid) Remove(kind, key);
+}
+
+void ClusterMirror::RecallZoneEvictions(CycleMemory& memory) const {
+  for (const auto& [key, group] : Known(WatchedKind::kPodGroup))
+    RememberZoneEvictions(group.zone_evictions, memory);
+}
+
+uint64_t ClusterMirror::CountEviction(const std::string& group_key) {
+  const auto it = Known(WatchedKind::kPodGroup).find(group_key);
+  return it == Known(WatchedKind::kPodGroup).end() ? 0 : ++it->second.evictions;
 }
 
 std::string_view ClusterMirror::UidOf(WatchedKind kind, const std::string& key) const {

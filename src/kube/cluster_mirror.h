@@ -26,6 +26,7 @@
 #include "kube/inbox.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
+#include "session/session.h"
 
 namespace krafla {
 
@@ -65,6 +66,10 @@ class ClusterMirror {
   std::string_view UidOf(WatchedKind kind, const std::string& key) const;
   // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
   const std::string* StatusOf(const std::string& key) const;
+  // What the PodGroups remember of evictions before our time.
+  void RecallZoneEvictions(CycleMemory& memory) const;
+  // One more pod of the group was evicted; returns how many that makes.
+  uint64_t CountEviction(const std::string& group_key);
   // Keys of the PodGroups that came, changed or went since the last call.
   std::vector<std::string> TakeChangedGroups() { return std::exchange(changed_groups_, {}); }
   size_t Count(WatchedKind kind) const { return Known(kind).size(); }
@@ -83,7 +88,9 @@ class ClusterMirror {
     std::string uid;
     uint64_t version = 0;
     uint32_t listing = 0;  // the list it was last part of
-    std::string status;    // PodGroups
+    std::string status;    // PodGroups, as the next two
+    std::string zone_evictions;
+    uint64_t evictions = 0;
   };
   using KnownObjects = std::unordered_map<std::string, KnownObject>;
   struct Expectation {

@@ -131,8 +131,7 @@ TEST_F(ClusterMirrorTest, APodWithoutPodGroupIsAGroupOfOne) {
   EXPECT_EQ(job.min_available, 1);
   EXPECT_EQ(job.tasks.size(), 1u);
   // Somebody gives it a PodGroup, or it goes: then there is none.
-  See(WatchedKind::kPod,
-      Pod("p1", 2, "", "Pending", R"("scheduling.k8s.io/group-name":"real")"));
+  See(WatchedKind::kPod, Pod("p1", 2, "", "Pending", R"("scheduling.k8s.io/group-name":"real")"));
   EXPECT_EQ(mirror->live().cluster().jobs.size(), 0u);
   See(WatchedKind::kPod, Pod("p2"));
   Lose(WatchedKind::kPod, "a", "p2");
@@ -177,8 +176,8 @@ TEST_F(ClusterMirrorTest, AnObjectThatCannotBeReadIsNamedOnceAndLeftAsItWas) {
 TEST_F(ClusterMirrorTest, EveryKindCanGo) {
   See(WatchedKind::kPriorityClass,
       Object("scheduling.k8s.io/v1", "PriorityClass", "", "high", R"("value":10)"));
-  See(WatchedKind::kStorageClass, Object("storage.k8s.io/v1", "StorageClass", "", "s",
-                                         R"("provisioner":"x")"));
+  See(WatchedKind::kStorageClass,
+      Object("storage.k8s.io/v1", "StorageClass", "", "s", R"("provisioner":"x")"));
   See(WatchedKind::kClaim, Object("v1", "PersistentVolumeClaim", "a", "c"));
   EXPECT_EQ(mirror->live().cluster().volumes.claims.size(), 1u);
   Lose(WatchedKind::kPriorityClass, "", "high");

@@ -61,9 +61,11 @@ TEST(Credentials, AnExecPluginIsAskedAgainOnlyWhenItsAnswerIsNoLongerGood) {
   connection.exec = ExecPlugin{
       .api_version = "client.authentication.k8s.io/v1",
       .command = "sh",
-      .args = {"-c", "echo x >> " + counter +
-                         R"(; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t%s"}}' $(wc -l < )" +
-                         counter + ")"}};
+      .args = {
+          "-c",
+          "echo x >> " + counter +
+              R"(; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t%s"}}' $(wc -l < )" +
+              counter + ")"}};
   Credentials credentials(connection, f.surroundings());
   const auto first = credentials.Current().value();
   EXPECT_EQ(first->authorization, "Bearer t1");

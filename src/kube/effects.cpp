@@ -18,7 +18,11 @@ constexpr milliseconds kLongestHold{60'000};
 }  // namespace
 
 Effects::Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options)
-    : client_(client), mirror_(mirror), events_(events), options_(std::move(options)) {}
+    : client_(client),
+      mirror_(mirror),
+      events_(events),
+      options_(std::move(options)),
+      eviction_counts_(client, {}) {}
 
 void Effects::Log(const std::string& line) {
   if (options_.log) options_.log(line);
@@ -71,7 +75,28 @@ void Effects::SendBind(BindOrder order, int attempt) {
 void Effects::Evict(EvictOrder order) {
   ++in_flight_;
   mirror_.ExpectEviction(order.pod.Key(), order.pod.uid);
-  SendCondition(std::move(order), 0);
+  if (order.zone_evictions.empty() || order.group.name.empty()) {
+    SendCondition(std::move(order), 0);
+  } else {
+    SendMemory(std::move(order), 0);
+  }
+}
+
+// First of all: whoever is killed right after the eviction must not evict again at once.
+void Effects::SendMemory(EvictOrder order, int attempt) {
+  HttpRequest request{.method = "PATCH",
+                      .target = PodGroupPath(order.group),
+                      .content_type = std::string(kMergePatch),
+                      .body = GroupMemoryPatch(order.zone_evictions, {}),
+                      .urgency = Urgency::kEvict};
+  client_.Send(
+      std::move(request), [this, order = std::move(order), attempt](const HttpResponse& response) {
+        if (Repeat(response, attempt, [this, order, attempt] { SendMemory(order, attempt + 1); }))
+          return;
+        // A group that is gone has nothing to remember.
+        if (response.ok() || response.status == 404) return SendCondition(order, 0);
+        EvictionRefused(order, response);
+      });
 }
 
 void Effects::SendCondition(EvictOrder order, int attempt) {
@@ -80,14 +105,13 @@ void Effects::SendCondition(EvictOrder order, int attempt) {
                       .content_type = std::string(kStrategicPatch),
                       .body = DisruptionPatch(order.pod, order.message, client_.Now()),
                       .urgency = Urgency::kEvict};
-  client_.Send(std::move(request),
-               [this, order = std::move(order), attempt](const HttpResponse& response) {
-                 if (response.ok()) return SendRemoval(order, 0);
-                 if (Repeat(response, attempt,
-                            [this, order, attempt] { SendCondition(order, attempt + 1); }))
-                   return;
-                 EvictionRefused(order, response);
-               });
+  client_.Send(std::move(request), [this, order = std::move(order),
+                                    attempt](const HttpResponse& response) {
+    if (response.ok()) return SendRemoval(order, 0);
+    if (Repeat(response, attempt, [this, order, attempt] { SendCondition(order, attempt + 1); }))
+      return;
+    EvictionRefused(order, response);
+  });
 }
 
 void Effects::SendRemoval(EvictOrder order, int attempt) {
@@ -105,17 +129,28 @@ void Effects::SendRemoval(EvictOrder order, int attempt) {
                                     by_api = options_.eviction_api](const HttpResponse& response) {
     // The eviction API says "too many requests" when a budget forbids it.
     const bool forbidden = by_api && response.status == 429;
-    if (!forbidden && Repeat(response, attempt,
-                             [this, order, attempt] { SendRemoval(order, attempt + 1); }))
+    if (!forbidden &&
+        Repeat(response, attempt, [this, order, attempt] { SendRemoval(order, attempt + 1); }))
       return;
     if (!response.ok()) return EvictionRefused(order, response);
     --in_flight_;
     ++counts_.evicted;
     failures_.erase(order.pod.uid);
     events_.Record({order.pod, true, "Evict", order.message});
-    if (!order.group.name.empty())
+    if (!order.group.name.empty()) {
+      const uint64_t count = mirror_.CountEviction(order.group.Key());
+      if (count > 1) ++counts_.re_evicted;
+      if (count > 0)
+        eviction_counts_.Want(order.group.Key(), fmt::format("{} {}", order.group.uid, count),
+                              {.method = "PATCH",
+                               .target = PodGroupPath(order.group),
+                               .content_type = std::string(kMergePatch),
+                               .body = GroupMemoryPatch({}, fmt::format("{}", count)),
+                               .urgency = Urgency::kStatus},
+                              false);
       events_.Record({order.group, true, "Evict",
                       fmt::format("pod {} was {}", order.pod.name, order.message)});
+    }
     if (!order.for_pod.name.empty())
       events_.Record({order.for_pod, false, "Preempting",
                       fmt::format("waits for the place of {} on {}", order.pod.Key(), order.node)});
@@ -139,9 +174,9 @@ void Effects::Failed(const ObjectRef& pod, bool at_once) {
   if (failures_.size() > kMostRemembered) failures_.clear();
   const int failures = std::min(failures_[pod.uid]++, 6);
   // Until then it counts as bound, or as leaving: whoever is refused is not asked again at once.
-  const milliseconds hold =
-      at_once && failures == 0 ? milliseconds(0)
-                               : std::min(kLongestHold, milliseconds(1000) * (1 << failures));
+  const milliseconds hold = at_once && failures == 0
+                                ? milliseconds(0)
+                                : std::min(kLongestHold, milliseconds(1000) * (1 << failures));
   client_.After(hold, [this, pod] { Reread(pod, 0); });
 }
 
@@ -157,8 +192,8 @@ void Effects::Reread(const ObjectRef& pod, int attempt) {
                    return;
                  }
                  mirror_.ForgetExpectation(pod.Key());
-                 ObjectMessage message{ObjectMessage::What::kReread, WatchedKind::kPod,
-                                       Padded(response.body), {}};
+                 ObjectMessage message{
+                     ObjectMessage::What::kReread, WatchedKind::kPod, Padded(response.body), {}};
                  Result<ObjectHead> head = parser_.ParseHead(message.object);
                  if (!response.ok() || !head || head->uid != pod.uid)
                    return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);

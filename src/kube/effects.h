@@ -17,6 +17,7 @@
 #include "kube/api_client.h"
 #include "kube/api_objects.h"
 #include "kube/cluster_mirror.h"
+#include "kube/desired_writes.h"
 #include "kube/event_recorder.h"
 
 namespace krafla {
@@ -28,10 +29,11 @@ struct BindOrder {
 
 struct EvictOrder {
   ObjectRef pod;
-  std::string message;   // "evicted by preempt for team-a/urgent-0 (…)"
-  ObjectRef group;       // its PodGroup; empty name: none on the server
-  ObjectRef for_pod;     // who gets the place; empty name: nobody
+  std::string message;  // "evicted by preempt for team-a/urgent-0 (…)"
+  ObjectRef group;      // its PodGroup; empty name: none on the server
+  ObjectRef for_pod;    // who gets the place; empty name: nobody
   std::string node;
+  std::string zone_evictions;  // to be remembered on the group before the pod goes; empty: nothing
 };
 
 struct EffectCounts {
@@ -39,7 +41,8 @@ struct EffectCounts {
   uint64_t bind_failures = 0;
   uint64_t evicted = 0;
   uint64_t eviction_failures = 0;
-  uint64_t repeated = 0;  // requests that were sent again
+  uint64_t repeated = 0;    // requests that were sent again
+  uint64_t re_evicted = 0;  // evictions from a group that has lost pods before
 };
 
 class Effects {
@@ -57,11 +60,12 @@ class Effects {
   void Evict(EvictOrder order);
   void SetEvictionApi(bool on) { options_.eviction_api = on; }
 
-  size_t in_flight() const { return in_flight_; }
+  size_t in_flight() const { return in_flight_ + eviction_counts_.open(); }
   const EffectCounts& counts() const { return counts_; }
 
  private:
   void SendBind(BindOrder order, int attempt);
+  void SendMemory(EvictOrder order, int attempt);
   void SendCondition(EvictOrder order, int attempt);
   void SendRemoval(EvictOrder order, int attempt);
   void EvictionRefused(const EvictOrder& order, const HttpResponse& response);
@@ -78,6 +82,7 @@ class Effects {
   ApiTextParser parser_;
   EffectCounts counts_;
   size_t in_flight_ = 0;
+  DesiredWrites eviction_counts_;
   std::unordered_map<std::string, int> failures_;  // by UID
 };
 

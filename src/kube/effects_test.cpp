@@ -28,8 +28,8 @@ class EffectsTest : public ::testing::Test {
         node.empty() ? "Pending" : "Running");
   }
   void See(int version, const std::string& node) {
-    ObjectMessage message{ObjectMessage::What::kSeen, WatchedKind::kPod, Padded(Pod(version, node)),
-                          {}};
+    ObjectMessage message{
+        ObjectMessage::What::kSeen, WatchedKind::kPod, Padded(Pod(version, node)), {}};
     message.head = parser.ParseHead(message.object).value();
     mirror.Apply(std::move(message));
   }

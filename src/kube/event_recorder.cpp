@@ -117,10 +117,10 @@ void EventRecorder::Send(HttpRequest request, std::function<void(bool)> done, in
     if (!stored && IsTransient(response) && attempt + 1 < kAttempts) {
       const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
                                          milliseconds(200) * (1 << attempt));
-      client_.After(wait, [this, request = std::move(request), done = std::move(done),
-                           attempt]() mutable {
-        Send(std::move(request), std::move(done), attempt + 1);
-      });
+      client_.After(
+          wait, [this, request = std::move(request), done = std::move(done), attempt]() mutable {
+            Send(std::move(request), std::move(done), attempt + 1);
+          });
       return;
     }
     --waiting_;

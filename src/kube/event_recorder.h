@@ -37,9 +37,9 @@ class EventRecorder {
     std::string path;  // of the event on the server
     int count = 1;
     Timestamp last;
-    bool stored = false;   // the server has it
+    bool stored = false;  // the server has it
     bool in_flight = false;
-    bool more = false;     // it has happened again since what was sent last
+    bool more = false;  // it has happened again since what was sent last
   };
   using Order = std::list<Remembered>;  // the one used last is in front
 

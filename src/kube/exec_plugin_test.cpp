@@ -14,8 +14,8 @@ std::string Printed(const std::string& status) {
 
 TEST(ExecPlugin, TokensCertificatesAndTheirEnd) {
   const ExecCredential token =
-      ParseExecCredential(
-          Printed(R"({"token":"t","expirationTimestamp":"2026-01-01T00:00:00Z"})"), kV1)
+      ParseExecCredential(Printed(R"({"token":"t","expirationTimestamp":"2026-01-01T00:00:00Z"})"),
+                          kV1)
           .value();
   EXPECT_EQ(token.token, "t");
   EXPECT_EQ(FormatRfc3339(token.expires), "2026-01-01T00:00:00Z");

@@ -326,8 +326,7 @@ class HttpChannel::Impl {
     Append(t.headers, "User-Agent: " + options_.user_agent);
     if (!t.identity->authorization.empty())
       Append(t.headers, "Authorization: " + t.identity->authorization);
-    if (!to.impersonate_user.empty())
-      Append(t.headers, "Impersonate-User: " + to.impersonate_user);
+    if (!to.impersonate_user.empty()) Append(t.headers, "Impersonate-User: " + to.impersonate_user);
     if (!to.impersonate_uid.empty()) Append(t.headers, "Impersonate-Uid: " + to.impersonate_uid);
     for (const std::string& group : to.impersonate_groups)
       Append(t.headers, "Impersonate-Group: " + group);

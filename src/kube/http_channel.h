@@ -52,7 +52,7 @@ struct HttpChannelOptions {
   double per_second = 0;  // 0: unlimited
   double burst = 1;
   bool watchdog = false;  // ask a small question when streams are open and nothing is heard
-  std::chrono::milliseconds silence{10'000};  // … for so long
+  std::chrono::milliseconds silence{10'000};   // … for so long
   std::chrono::milliseconds patience{10'000};  // and wait so long for its answer
   // Asked on the channel's thread before each request: false keeps it back for good.
   std::function<bool()> may_send;

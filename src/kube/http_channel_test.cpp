@@ -48,8 +48,8 @@ class HttpChannelTest : public ::testing::Test {
     });
     port = server.bind_to_any_port("127.0.0.1");
     thread = std::thread([this] { server.listen_after_bind(); });
-    credentials.emplace(
-        KubeConnection{.server = fmt::format("http://127.0.0.1:{}", port)}, ProcessSurroundings());
+    credentials.emplace(KubeConnection{.server = fmt::format("http://127.0.0.1:{}", port)},
+                        ProcessSurroundings());
   }
   void TearDown() override {
     server.stop();
@@ -189,9 +189,8 @@ TEST(HttpChannelSilence, AConnectionThatDoesNotAnswerIsGivenUp) {
   ASSERT_EQ(listen(listener, 8), 0);
   socklen_t size = sizeof address;
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-  Credentials credentials(
-      {.server = fmt::format("http://127.0.0.1:{}", ntohs(address.sin_port))},
-      ProcessSurroundings());
+  Credentials credentials({.server = fmt::format("http://127.0.0.1:{}", ntohs(address.sin_port))},
+                          ProcessSurroundings());
   std::atomic<int> lines = 0;
   std::promise<HttpResponse> done;
   {

@@ -154,11 +154,12 @@ class Finder {
       connection.origin = "--master";
       return connection;
     }
-    diagnostics_.Error({}, {},
-                       fmt::format("no cluster to connect to: --kubeconfig is not given, KUBECONFIG "
-                                   "is not set, this is no pod with a service account, and there is "
-                                   "no {}",
-                                   home ? path : "home directory"));
+    diagnostics_.Error(
+        {}, {},
+        fmt::format("no cluster to connect to: --kubeconfig is not given, KUBECONFIG "
+                    "is not set, this is no pod with a service account, and there is "
+                    "no {}",
+                    home ? path : "home directory"));
     return {};
   }
 
@@ -195,9 +196,8 @@ class Finder {
       Read(path);
     }
     if (!any)
-      diagnostics_.Error({}, {},
-                         fmt::format("KUBECONFIG names no file that exists: {}",
-                                     fmt::join(paths, ":")));
+      diagnostics_.Error(
+          {}, {}, fmt::format("KUBECONFIG names no file that exists: {}", fmt::join(paths, ":")));
     if (diagnostics_.HasErrors()) return {};
     for (const auto& file : files_) Merge(*file);
     if (diagnostics_.HasErrors()) return {};
@@ -212,9 +212,9 @@ class Finder {
       diagnostics_.Error(path, problem.location, problem.message);
     if (!tree.complete) return;
     if (!tree.root.IsMapping() && !tree.root.IsNull())
-      return diagnostics_.Error(path, tree.root.location,
-                                fmt::format("expected a kubeconfig (a mapping), got {}",
-                                            Describe(tree.root)));
+      return diagnostics_.Error(
+          path, tree.root.location,
+          fmt::format("expected a kubeconfig (a mapping), got {}", Describe(tree.root)));
     files_.push_back(std::make_unique<ConfigFile>(ConfigFile{path, std::move(tree.root)}));
   }
 
@@ -247,9 +247,9 @@ class Finder {
       const YamlEntry* inside = item.Find(body);
       const bool mapping = inside != nullptr && inside->value.IsMapping();
       if (inside != nullptr && !mapping && !inside->value.IsNull())
-        diagnostics_.Error(file.path, inside->value.location,
-                           fmt::format("{}: {}: expected a mapping, got {}", list, body,
-                                       Describe(inside->value)));
+        diagnostics_.Error(
+            file.path, inside->value.location,
+            fmt::format("{}: {}: expected a mapping, got {}", list, body, Describe(inside->value)));
       into.try_emplace(name->value.text, Named{&file, mapping ? &inside->value : nullptr});
     }
   }
@@ -310,8 +310,8 @@ class Finder {
       }
     }
     if (server.starts_with("http://"))
-      diagnostics_.Warning(what, at,
-                           fmt::format("{} is not encrypted: no credentials are sent to it", server));
+      diagnostics_.Warning(
+          what, at, fmt::format("{} is not encrypted: no credentials are sent to it", server));
   }
 
   void ReadClusterEntry(Section section, KubeConnection& connection) {
@@ -351,9 +351,9 @@ class Finder {
       const bool no_key = connection.client_key.empty();
       const std::string there = no_key ? "client-certificate" : "client-key";
       const YamlNode* at = section.Find(there + "-data");
-      section.Wrong(at != nullptr ? *at : *section.Find(there), there,
-                    fmt::format("there is no {} beside it",
-                                no_key ? "client-key" : "client-certificate"));
+      section.Wrong(
+          at != nullptr ? *at : *section.Find(there), there,
+          fmt::format("there is no {} beside it", no_key ? "client-key" : "client-certificate"));
     }
     if (const YamlNode* provider = section.Find("auth-provider"))
       section.Wrong(*provider, "auth-provider",
@@ -379,10 +379,10 @@ class Finder {
     if (plugin.command.find('/') != std::string::npos) plugin.command = section.Path("command");
     if (plugin.api_version != "client.authentication.k8s.io/v1" &&
         plugin.api_version != "client.authentication.k8s.io/v1beta1")
-      section.Wrong(node, "apiVersion",
-                    fmt::format("expected client.authentication.k8s.io/v1 or …/v1beta1, got {}",
-                                plugin.api_version.empty() ? "nothing"
-                                                           : Quoted(plugin.api_version)));
+      section.Wrong(
+          node, "apiVersion",
+          fmt::format("expected client.authentication.k8s.io/v1 or …/v1beta1, got {}",
+                      plugin.api_version.empty() ? "nothing" : Quoted(plugin.api_version)));
     if (section.Text("interactiveMode") == "Always")
       section.Wrong(*section.Find("interactiveMode"), "interactiveMode",
                     "a scheduler has nobody at its keyboard: Always cannot be met");

@@ -48,11 +48,10 @@ std::string Config(const std::string& cluster, const std::string& user) {
 
 TEST(KubeConfig, AFileByFlagWithCertificatesAsData) {
   Machine m;
-  m.files["/etc/k.conf"] =
-      Config("{server: 'https://10.0.0.1:6443/', certificate-authority-data: " +
-                 EncodeBase64(kPem) + "}",
-             "{client-certificate-data: " + EncodeBase64(kPem) +
-                 ", client-key-data: " + EncodeBase64(kPem) + "}");
+  m.files["/etc/k.conf"] = Config(
+      "{server: 'https://10.0.0.1:6443/', certificate-authority-data: " + EncodeBase64(kPem) + "}",
+      "{client-certificate-data: " + EncodeBase64(kPem) +
+          ", client-key-data: " + EncodeBase64(kPem) + "}");
   const KubeConnection c = m.Find({.kubeconfig = "/etc/k.conf"});
   EXPECT_EQ(m.Problems(), "");
   EXPECT_EQ(c.server, "https://10.0.0.1:6443");
@@ -195,9 +194,9 @@ TEST(KubeConfig, MistakesAreNamedWithTheirPlace) {
 
 TEST(KubeConfig, SecretsAreNotShownInMessages) {
   Machine m;
-  m.files["/k"] = Config("{server: 'https://x'}",
-                         "{client-key-data: " + EncodeBase64("very-secret-key") +
-                             ", client-certificate-data: " + EncodeBase64(kPem) + "}");
+  m.files["/k"] =
+      Config("{server: 'https://x'}", "{client-key-data: " + EncodeBase64("very-secret-key") +
+                                          ", client-certificate-data: " + EncodeBase64(kPem) + "}");
   m.Find({.kubeconfig = "/k"});
   EXPECT_TRUE(m.diagnostics.HasErrors());
   EXPECT_EQ(m.Problems().find("very-secret"), std::string::npos);

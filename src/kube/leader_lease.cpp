@@ -19,7 +19,8 @@ using std::chrono::milliseconds;
 std::string MicroTime(Timestamp now) {
   std::string text = FormatRfc3339(now);
   text.pop_back();
-  return fmt::format("{}.{:06}Z", text, (now.ns - now.UnixSeconds() * Timestamp::kNsPerSecond) / 1000);
+  return fmt::format("{}.{:06}Z", text,
+                     (now.ns - now.UnixSeconds() * Timestamp::kNsPerSecond) / 1000);
 }
 
 int64_t Seconds(milliseconds time) {
@@ -130,7 +131,8 @@ bool LeaderLease::Sleep(milliseconds time) {
 
 bool LeaderLease::TryAcquire() {
   const Clock::time_point begin = Clock::now();
-  const milliseconds patience = std::min<milliseconds>(options_.renew_deadline / 2, milliseconds(5000));
+  const milliseconds patience =
+      std::min<milliseconds>(options_.renew_deadline / 2, milliseconds(5000));
   const auto log = [&](const std::string& line) {
     if (options_.log) options_.log(line);
   };

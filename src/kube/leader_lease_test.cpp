@@ -26,7 +26,8 @@ TEST(LeaderLease, ARenewalIsForTheVersionThatWasReadAndKeepsTheTime) {
   EXPECT_EQ(LeasePatch(kUs, before, kNow),
             R"({"metadata":{"resourceVersion":"7"},"spec":{"holderIdentity":"us",)"
             R"("leaseDurationSeconds":15,"renewTime":"2026-03-08T20:00:00.000001Z"}})");
-  const std::string taken = LeasePatch(kUs, {.holder = "a", .resource_version = "7", .transitions = 3}, kNow);
+  const std::string taken =
+      LeasePatch(kUs, {.holder = "a", .resource_version = "7", .transitions = 3}, kNow);
   EXPECT_NE(taken.find(R"("leaseTransitions":4)"), std::string::npos) << taken;
   EXPECT_NE(taken.find("acquireTime"), std::string::npos) << taken;
 }

@@ -6,6 +6,7 @@
 
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
+#include "kube/eviction_memory.h"
 
 namespace krafla {
 
@@ -61,11 +62,11 @@ bool LiveScheduler::Run(milliseconds patience) {
   while (Take(NextWake())) {
     if (!ready_ && parts_.mirror.synced()) {
       ready_ = true;
-      Log(fmt::format("in step with the cluster nodes={} pods={} podgroups={} queues={}",
-                      parts_.mirror.Count(WatchedKind::kNode),
-                      parts_.mirror.Count(WatchedKind::kPod),
-                      parts_.mirror.Count(WatchedKind::kPodGroup),
-                      parts_.mirror.Count(WatchedKind::kQueue)));
+      Log(fmt::format(
+          "in step with the cluster nodes={} pods={} podgroups={} queues={}",
+          parts_.mirror.Count(WatchedKind::kNode), parts_.mirror.Count(WatchedKind::kPod),
+          parts_.mirror.Count(WatchedKind::kPodGroup), parts_.mirror.Count(WatchedKind::kQueue)));
+      parts_.mirror.RecallZoneEvictions(loop_.memory());
       if (options_.on_ready) options_.on_ready();
     }
     CheckConfig();
@@ -127,14 +128,20 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
     if (task.created.Present())
       parts_.metrics.Bound(static_cast<double>(ElapsedNs(task.created, session.now)) / 1e9);
   }
+  std::vector<CycleMemory::ZoneEviction> emptied;
+  for (const CycleMemory::ZoneEviction& zone : session.memory.last_evictions)
+    if (zone.at == session.now) emptied.push_back(zone);
+  const std::string zone_evictions = FormatZoneEvictions(emptied);
   for (size_t i = 0; i < session.plan.evictions.size(); ++i) {
     const Eviction& eviction = session.plan.evictions[i];
+    const bool from_zone = eviction.reason == EvictionReason::kZoneClosed;
     parts_.effects.Evict(
         {.pod = RefOf(c, eviction.task),
          .message = EvictionHeadline(session, i),
          .group = GroupRefOf(c, eviction.task),
          .for_pod = RefOf(c, eviction.for_task),
-         .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string()});
+         .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string(),
+         .zone_evictions = from_zone ? zone_evictions : std::string()});
   }
   parts_.statuses.AfterCycle(session);
   parts_.metrics.Cycle(session, wall_ms);
@@ -161,24 +168,22 @@ void LiveScheduler::CreateMissingQueues() {
 }
 
 void LiveScheduler::CreateQueue(const std::string& name, bool reclaimable, int attempt) {
-  parts_.client.Send({.method = "POST",
-                      .target = fmt::format("/apis/{}/queues", kSchedulingApi),
-                      .content_type = std::string(kJsonType),
-                      .body = QueueBody(name, reclaimable),
-                      .urgency = Urgency::kEvict},
-                     [this, name, reclaimable, attempt](const HttpResponse& response) {
-                       if (response.ok()) return Log(fmt::format("queue created name={}", name));
-                       if (response.status == 409) return;  // somebody was faster
-                       Log(fmt::format("queue cannot be created name={} error=\"{}\"", name,
-                                       Describe(response)));
-                       if (!IsTransient(response)) return;
-                       parts_.client.After(
-                           std::max(response.retry_after.value_or(milliseconds(0)),
-                                    milliseconds(500) * (1 << std::min(attempt, 6))),
-                           [this, name, reclaimable, attempt] {
-                             CreateQueue(name, reclaimable, attempt + 1);
-                           });
-                     });
+  parts_.client.Send(
+      {.method = "POST",
+       .target = fmt::format("/apis/{}/queues", kSchedulingApi),
+       .content_type = std::string(kJsonType),
+       .body = QueueBody(name, reclaimable),
+       .urgency = Urgency::kEvict},
+      [this, name, reclaimable, attempt](const HttpResponse& response) {
+        if (response.ok()) return Log(fmt::format("queue created name={}", name));
+        if (response.status == 409) return;  // somebody was faster
+        Log(fmt::format("queue cannot be created name={} error=\"{}\"", name, Describe(response)));
+        if (!IsTransient(response)) return;
+        parts_.client.After(
+            std::max(response.retry_after.value_or(milliseconds(0)),
+                     milliseconds(500) * (1 << std::min(attempt, 6))),
+            [this, name, reclaimable, attempt] { CreateQueue(name, reclaimable, attempt + 1); });
+      });
 }
 
 void LiveScheduler::SetLevels() {
@@ -194,6 +199,7 @@ void LiveScheduler::SetLevels() {
                       .objects_malformed = static_cast<double>(parts_.mirror.malformed()),
                       .table_rebuilds = static_cast<double>(parts_.mirror.live().rebuilds()),
                       .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
+                      .re_evictions = static_cast<double>(counts.re_evicted),
                       .leading = options_.may_write() ? 1.0 : 0.0});
 }
 

@@ -90,8 +90,8 @@ void Reflector::ListPage() {
     // A page is not held back half-way: it is in memory already.
     const Result<ApiTextParser::ListPage> page =
         parser_.ParseList(response.body, [&](std::string object, ObjectHead head) {
-          inbox_.PutAlways({ObjectMessage::What::kSeen, info_.kind, std::move(object),
-                            std::move(head)});
+          inbox_.PutAlways(
+              {ObjectMessage::What::kSeen, info_.kind, std::move(object), std::move(head)});
         });
     if (!page) {
       response.error = page.error().message;
@@ -136,7 +136,8 @@ void Reflector::Open(const std::string& query, bool listing) {
 }
 
 bool Reflector::OnData(std::string_view piece) {
-  // After a "not now" the same piece comes again: what was worked off of it is not worked off twice.
+  // After a "not now" the same piece comes again: what was worked off of it is not worked off
+  // twice.
   size_t begin = taken_;
   while (begin < piece.size()) {
     const size_t end = piece.find('\n', begin);
@@ -227,7 +228,8 @@ void Reflector::OnWatchDone(HttpResponse response, bool listing) {
 
 void Reflector::Retry(const HttpResponse& response, const std::string& what,
                       void (Reflector::*next)()) {
-  const milliseconds wait = std::max(backoff_.Next(), response.retry_after.value_or(milliseconds(0)));
+  const milliseconds wait =
+      std::max(backoff_.Next(), response.retry_after.value_or(milliseconds(0)));
   const std::string why = response.status == 0 || !response.error.empty()
                               ? response.error
                               : fmt::format("{} {}", response.status, MessageOf(response.body));

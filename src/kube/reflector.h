@@ -78,10 +78,10 @@ class Reflector {
   std::string version_;         // seen up to here; empty: nothing yet
   std::string continue_token_;  // of the page that comes next
   std::string partial_;         // the beginning of a line whose end has not arrived
-  size_t taken_ = 0;            // bytes of the piece at hand that were worked off before a "not now"
+  size_t taken_ = 0;  // bytes of the piece at hand that were worked off before a "not now"
   bool too_old_ = false;
-  bool broken_ = false;         // the stream cannot be understood further
-  bool synced_ = false;         // for the log: the list has ended once
+  bool broken_ = false;  // the stream cannot be understood further
+  bool synced_ = false;  // for the log: the list has ended once
   std::string last_problem_;
 };
 

@@ -121,8 +121,9 @@ class Server {
  public:
   Server(const ServeOptions& options, KubeConnection connection, SchedulerConfig config)
       : options_(options),
-        identity_(fmt::format("{}_{:016x}", HostName(), std::random_device{}() * 0x1000003ULL ^
-                                                            static_cast<uint64_t>(WallClock().ns))),
+        identity_(fmt::format(
+            "{}_{:016x}", HostName(),
+            std::random_device{}() * 0x1000003ULL ^ static_cast<uint64_t>(WallClock().ns))),
         credentials_(std::move(connection), ProcessSurroundings()),
         mirror_(MirrorFor(options, config)),
         log_(options.verbosity),
@@ -197,9 +198,10 @@ class Server {
   }
 
   Result<bool> StartServers() {
-    StatusPages pages{.ready = [this] { return ready_.load(); },
-                      .not_ready_because = [] { return std::string("not yet in step with the cluster"); },
-                      .metrics = [this] { return metrics_.Text(); }};
+    StatusPages pages{
+        .ready = [this] { return ready_.load(); },
+        .not_ready_because = [] { return std::string("not yet in step with the cluster"); },
+        .metrics = [this] { return metrics_.Text(); }};
     const auto same = [](const ListenAddress& a, const ListenAddress& b) {
       return a.host == b.host && a.port == b.port;
     };
@@ -238,8 +240,8 @@ class Server {
     for (const Diagnostic& problem : problems.items()) options_.log(ToString(problem));
     const bool taken = !problems.HasErrors();
     metrics_.ConfigReload(taken);
-    const ObjectRef about{"Lease", "coordination.k8s.io/v1", options_.lease_namespace,
-                          options_.lease_name, {}};
+    const ObjectRef about{
+        "Lease", "coordination.k8s.io/v1", options_.lease_namespace, options_.lease_name, {}};
     if (!taken) {
       options_.log(fmt::format("configuration refused; the last good one stays file={}",
                                options_.config_path));
@@ -266,8 +268,7 @@ class Server {
   std::vector<std::unique_ptr<StatusServer>> servers_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // outlive their channel's thread
 
-  HttpChannel reading_{credentials_,
-                       {.name = "watches", .watchdog = true, .log = options_.log}};
+  HttpChannel reading_{credentials_, {.name = "watches", .watchdog = true, .log = options_.log}};
   HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
   HttpChannel writing_{credentials_,
                        {.name = "writes",
@@ -291,8 +292,7 @@ class Server {
 
 int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   SchedulerConfig config = options.read_config(diagnostics);
-  KubeConnection connection =
-      FindKubeConnection(options.kube, ProcessSurroundings(), diagnostics);
+  KubeConnection connection = FindKubeConnection(options.kube, ProcessSurroundings(), diagnostics);
   if (diagnostics.HasErrors()) return 2;
   for (const Diagnostic& warning : diagnostics.items()) options.log(ToString(warning));
   diagnostics = {};

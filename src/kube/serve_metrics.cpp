@@ -77,9 +77,10 @@ struct ServeMetrics::Families {
   Histogram& cycle = HistogramFamily(registry, kPrefix + "e2e_scheduling_latency_milliseconds",
                                      "Time of a whole scheduling cycle")
                          .Add({}, Doubling(5, 12));
-  ByLabel<Histogram> action{HistogramFamily(registry, kPrefix + "action_scheduling_latency_milliseconds",
-                                            "Time of one action within a cycle"),
-                            "action"};
+  ByLabel<Histogram> action{
+      HistogramFamily(registry, kPrefix + "action_scheduling_latency_milliseconds",
+                      "Time of one action within a cycle"),
+      "action"};
   Histogram& open = HistogramFamily(registry, kPrefix + "open_session_duration_milliseconds",
                                     "Time to open a session")
                         .Add({}, Doubling(1, 12));
@@ -125,22 +126,22 @@ struct ServeMetrics::Families {
   Counter& cycles = CounterFamily(registry, "krafla_cycles_total", "Scheduling cycles").Add({});
   Family<Counter>& evictions =
       CounterFamily(registry, "krafla_evictions_total", "Evictions decided");
-  ByLabel<Gauge> phase{GaugeFamily(registry, "krafla_cycle_step_seconds",
-                                   "Time of each step of the last cycle"),
-                       "step"};
+  ByLabel<Gauge> phase{
+      GaugeFamily(registry, "krafla_cycle_step_seconds", "Time of each step of the last cycle"),
+      "step"};
   Gauge& effects = GaugeFamily(registry, "krafla_effects_in_flight",
                                "Bindings and evictions that were sent and not yet answered")
                        .Add({});
-  Family<Gauge>& waiting_writes = GaugeFamily(
-      registry, "krafla_writes_waiting", "Statuses and events that are not yet written");
+  Family<Gauge>& waiting_writes = GaugeFamily(registry, "krafla_writes_waiting",
+                                              "Statuses and events that are not yet written");
   Gauge& statuses = waiting_writes.Add({{"what", "status"}});
   Gauge& events = waiting_writes.Add({{"what", "event"}});
   Gauge& events_sent =
       GaugeFamily(registry, "krafla_events_sent_total", "Events the server has taken").Add({});
   Gauge& events_dropped =
       GaugeFamily(registry, "krafla_events_dropped_total", "Events given up").Add({});
-  Family<Gauge>& failures = GaugeFamily(registry, "krafla_effect_failures_total",
-                                        "Effects the server refused for good");
+  Family<Gauge>& failures =
+      GaugeFamily(registry, "krafla_effect_failures_total", "Effects the server refused for good");
   Gauge& bind_failures = failures.Add({{"effect", "bind"}});
   Gauge& eviction_failures = failures.Add({{"effect", "evict"}});
   Gauge& repeated = GaugeFamily(registry, "krafla_requests_repeated_total",
@@ -154,9 +155,12 @@ struct ServeMetrics::Families {
                         .Add({});
   Gauge& waiting_pods =
       GaugeFamily(registry, "krafla_waiting_pods", "Pods that wait for a place").Add({});
+  Gauge& re_evictions = GaugeFamily(registry, "krafla_re_evictions_total",
+                                    "Evictions from PodGroups that have lost pods before")
+                            .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
-  Family<Counter>& reloads =
-      CounterFamily(registry, "krafla_config_reloads_total", "Configurations read again, by result");
+  Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
+                                           "Configurations read again, by result");
   Counter& reloads_taken = reloads.Add({{"result", "taken"}});
   Counter& reloads_refused = reloads.Add({{"result", "refused"}});
 };
@@ -195,7 +199,8 @@ void ServeMetrics::Cycle(const Session& session, double wall_ms) {
     const Task& victim = c.tasks[eviction.task];
     f.evictions
         .Add({{"action", std::string(eviction.action)},
-              {"queue", victim.job.valid() ? std::string(c.QueueName(c.jobs[victim.job].queue)) : ""},
+              {"queue",
+               victim.job.valid() ? std::string(c.QueueName(c.jobs[victim.job].queue)) : ""},
               {"reason", std::string(ToString(eviction.reason))}})
         .Increment();
     if (eviction.for_task.valid() && eviction.for_task != last) f.preemptions.Increment();
@@ -217,9 +222,8 @@ void ServeMetrics::Cycle(const Session& session, double wall_ms) {
     f.overused.Get(name).Set(report.share > 1 ? 1 : 0);
   }
   const auto there = [&](const std::string& name) { return c.FindQueue(name).valid(); };
-  for (ByLabel<Gauge>* family :
-       {&f.weight, &f.allocated_cpu, &f.allocated_memory, &f.deserved_cpu, &f.deserved_memory,
-        &f.share, &f.overused})
+  for (ByLabel<Gauge>* family : {&f.weight, &f.allocated_cpu, &f.allocated_memory, &f.deserved_cpu,
+                                 &f.deserved_memory, &f.share, &f.overused})
     family->Prune(there);
 }
 
@@ -240,6 +244,7 @@ void ServeMetrics::Set(const Levels& levels) {
   f.malformed.Set(levels.objects_malformed);
   f.rebuilds.Set(levels.table_rebuilds);
   f.waiting_pods.Set(levels.waiting_pods);
+  f.re_evictions.Set(levels.re_evictions);
   f.leading.Set(levels.leading);
 }
 

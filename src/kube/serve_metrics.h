@@ -34,6 +34,7 @@ class ServeMetrics {
     double objects_malformed = 0;
     double table_rebuilds = 0;
     double waiting_pods = 0;
+    double re_evictions = 0;
     double leading = 0;
   };
   void Set(const Levels& levels);

@@ -42,8 +42,8 @@ GroupStatus StatusOf(const Job& job) {
 }
 
 std::string WishOf(const GroupStatus& status) {
-  std::string wish = fmt::format("{} {} {} {}", status.phase, status.running, status.succeeded,
-                                 status.failed);
+  std::string wish =
+      fmt::format("{} {} {} {}", status.phase, status.running, status.succeeded, status.failed);
   for (const GroupCondition& c : status.conditions)
     wish += fmt::format("\n{} {} {} {}", c.type, c.status, c.reason, c.message);
   return wish;
@@ -71,14 +71,23 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                                    "status of PodGroup was refused podgroup={} error=\"{}\"", key,
                                    Describe(response)));
                            }}),
-      pods_(client, {.first_delay = options_.first_wait,
-                     .calm = options_.calm,
-                     .on_refused = [this](const std::string& key, const HttpResponse& response) {
-                       // 409: another pod of that name.
-                       if (response.status != 409 && options_.log)
-                         options_.log(fmt::format("status of pod was refused pod={} error=\"{}\"",
-                                                  key, Describe(response)));
-                     }}) {}
+      pods_(client,
+            {.first_delay = options_.first_wait,
+             .calm = options_.calm,
+             .on_refused =
+                 [this](const std::string& key, const HttpResponse& response) {
+                   // 409: another pod of that name.
+                   if (response.status != 409 && options_.log)
+                     options_.log(fmt::format("status of pod was refused pod={} error=\"{}\"", key,
+                                              Describe(response)));
+                 }}),
+      queues_(client,
+              {.calm = options_.queue_calm,
+               .on_refused = [this](const std::string& key, const HttpResponse& response) {
+                 if (options_.log)
+                   options_.log(fmt::format("status of queue was refused queue={} error=\"{}\"",
+                                            key, Describe(response)));
+               }}) {}
 
 void StatusReports::AfterCycle(const Session& session) {
   ++cycle_;
@@ -88,7 +97,23 @@ void StatusReports::AfterCycle(const Session& session) {
     ReportGroup(session, id);
     ReportWaiting(session, id);
   }
+  for (const QueueId id : session.cluster.queues_by_name) ReportQueue(session, id);
   ForgetOthers();
+}
+
+void StatusReports::ReportQueue(const Session& session, QueueId id) {
+  const QueueReport& report = session.queue_reports[id];
+  if (!report.known) return;
+  const std::string name(session.cluster.QueueName(id));
+  std::string body = QueueStatusPatch(report.allocated, session.cluster.kinds);
+  std::string wish = body;
+  queues_.Want(name, std::move(wish),
+               {.method = "PATCH",
+                .target = fmt::format("/apis/{}/queues/{}/status", kSchedulingApi, name),
+                .content_type = std::string(kMergePatch),
+                .body = std::move(body),
+                .urgency = Urgency::kStatus},
+               false);
 }
 
 void StatusReports::ReportGroup(const Session& session, JobId id) {
@@ -97,7 +122,8 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   if (ClusterMirror::IsGroupOfOne(c.Text(job.name))) return;
   const std::string key = c.JobKey(id);
   size_t hash = static_cast<size_t>(job.phase);
-  for (const TaskStatus status : {TaskStatus::kRunning, TaskStatus::kSucceeded, TaskStatus::kFailed})
+  for (const TaskStatus status :
+       {TaskStatus::kRunning, TaskStatus::kSucceeded, TaskStatus::kFailed})
     Mix(hash, static_cast<size_t>(job.Count(status)));
   bool unschedulable = false;
   for (const JobCondition& condition : job.conditions) {

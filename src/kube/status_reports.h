@@ -1,6 +1,7 @@
 // What users see of a decision that is no binding and no eviction: the phase and conditions of
-// PodGroups, why a pod waits and for which node. Looked at after each cycle, written only where it
-// differs from what the server has; a pod that finds its place soon is not written to at all.
+// PodGroups, why a pod waits and for which node, what a queue holds. Looked at after each cycle,
+// written only where it differs from what the server has; a pod that finds its place soon is not
+// written to at all.
 //
 // Owned by the scheduling thread.
 #pragma once
@@ -23,6 +24,7 @@ class StatusReports {
     std::function<void(const std::string& line)> log;
     std::chrono::milliseconds first_wait{1000};  // before a pod is told that it waits
     std::chrono::milliseconds calm{10'000};      // between two messages to one pod
+    std::chrono::milliseconds queue_calm{1000};  // between two statuses of one queue
   };
 
   StatusReports(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
@@ -30,8 +32,8 @@ class StatusReports {
   // While the session is open.
   void AfterCycle(const Session& session);
 
-  size_t open() const { return groups_.open() + pods_.open(); }
-  uint64_t written() const { return groups_.written() + pods_.written(); }
+  size_t open() const { return groups_.open() + pods_.open() + queues_.open(); }
+  uint64_t written() const { return groups_.written() + pods_.written() + queues_.written(); }
   size_t waiting_pods() const { return waiting_.size(); }
 
  private:
@@ -51,6 +53,7 @@ class StatusReports {
   void ReportGroup(const Session& session, JobId id);
   void ReportWaiting(const Session& session, JobId id);
   void ReportWaitingPod(const Session& session, TaskId id, const std::string& message);
+  void ReportQueue(const Session& session, QueueId id);
   void ForgetOthers();
 
   ApiClient& client_;
@@ -59,6 +62,7 @@ class StatusReports {
   Options options_;
   DesiredWrites groups_;
   DesiredWrites pods_;
+  DesiredWrites queues_;
   std::unordered_map<std::string, GroupMemo> memos_;  // by key
   std::unordered_map<StrId, WaitingMemo> waiting_;    // by UID
   uint64_t cycle_ = 0;

@@ -18,7 +18,8 @@ Result<ListenAddress> ParseListenAddress(const std::string& text) {
     if (error != std::errc{} || last != end) port = -1;
   }
   if (port < 0 || port > 65535)
-    return Fail(fmt::format("expected an address such as 127.0.0.1:8080 or :8080, got \"{}\"", text));
+    return Fail(
+        fmt::format("expected an address such as 127.0.0.1:8080 or :8080, got \"{}\"", text));
   std::string host = text.substr(0, colon);
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);

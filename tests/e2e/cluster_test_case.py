@@ -1,4 +1,5 @@
 """What every end-to-end test needs: a cluster of its own shape, a scheduler, patience."""
+import datetime
 import json
 import os
 import signal
@@ -141,6 +142,7 @@ class ClusterTestCase(unittest.TestCase):
     def setUp(self):
         self.schedulers = []
         self.empty_cluster()
+        self.audit_begins = os.path.getsize(self.plane.audit_log)
 
     def tearDown(self):
         for scheduler in self.schedulers:
@@ -258,6 +260,25 @@ class ClusterTestCase(unittest.TestCase):
                                   f"--field-selector=involvedObject.kind={kind},"
                                   f"involvedObject.name={name}")
         return [(e["reason"], e["message"]) for e in json.loads(text)["items"]]
+
+    def audited(self, verb, subresource=None):
+        """Name and instant of what our user has successfully done to pods in this test."""
+        found = []
+        with open(self.plane.audit_log, "rb") as f:
+            f.seek(self.audit_begins)
+            for line in f:
+                if not line.endswith(b"\n"):
+                    break  # still being written
+                entry = json.loads(line)
+                ref = entry.get("objectRef", {})
+                if (entry["verb"] == verb and ref.get("resource") == "pods"
+                        and ref.get("subresource") == subresource
+                        and ref.get("namespace") == self.namespace
+                        and entry.get("responseStatus", {}).get("code", 0) < 300):
+                    when = datetime.datetime.fromisoformat(
+                        entry["requestReceivedTimestamp"].replace("Z", "+00:00"))
+                    found.append((ref["name"], when.timestamp()))
+        return found
 
     def stays(self, what, check, seconds=2.0):
         end = time.time() + seconds

@@ -1,0 +1,57 @@
+#include "cluster_state/same_facts.h"
+
+#include <algorithm>
+
+namespace krafla {
+
+// A field that is added belongs into the comparison; its size gives it away.
+static_assert(sizeof(Task) == 144 && sizeof(PodFacts) == 160, "compare the new field below");
+static_assert(sizeof(NodeFacts) == sizeof(Node) + sizeof(Resource) && sizeof(Node) == 136,
+              "compare the new field below");
+
+namespace {
+
+bool SameZones(const ZoneAccess& a, const ZoneAccess& b) {
+  return a.annotated == b.annotated && a.all == b.all && a.names == b.names;
+}
+
+bool SameTask(const Task& a, const Task& b) {
+  return a.ns == b.ns && a.name == b.name && a.uid == b.uid && a.role == b.role &&
+         a.node_name == b.node_name && a.nominated_node == b.nominated_node &&
+         a.priority_class == b.priority_class && a.job == b.job && a.node == b.node &&
+         a.cls == b.cls && a.spec == b.spec && a.labels == b.labels && a.priority == b.priority &&
+         a.pod_priority == b.pod_priority && a.name_index == b.name_index &&
+         a.role_index == b.role_index && a.status == b.status &&
+         a.preemption_policy == b.preemption_policy && a.preemptable == b.preemptable &&
+         a.says_preemptable == b.says_preemptable &&
+         a.annotation_preemptable == b.annotation_preemptable && a.best_effort == b.best_effort &&
+         a.gated == b.gated && a.only_queue_gate == b.only_queue_gate &&
+         a.pod_running == b.pod_running &&
+         a.terminating_by_preemption == b.terminating_by_preemption &&
+         a.eviction_occurred == b.eviction_occurred && SameZones(a.zones, b.zones) &&
+         a.created == b.created && a.started == b.started && a.scheduled_at == b.scheduled_at &&
+         a.cooldown_ns == b.cooldown_ns;
+}
+
+}  // namespace
+
+bool SameFacts(const PodFacts& a, const PodFacts& b) {
+  return a.group == b.group && a.ours == b.ours && a.admitted == b.admitted &&
+         a.has_priority == b.has_priority && a.has_policy == b.has_policy &&
+         a.has_task_priority == b.has_task_priority && SameTask(a.task, b.task);
+}
+
+bool SameFacts(const NodeFacts& a, const NodeFacts& b) {
+  const Node& l = a.node;
+  const Node& r = b.node;
+  return l.name == r.name && l.zone == r.zone && l.labels == r.labels && l.taints == r.taints &&
+         l.unschedulable == r.unschedulable && l.max_pods == r.max_pods &&
+         l.scored_cpu == r.scored_cpu && l.scored_memory == r.scored_memory &&
+         std::equal(l.images.begin(), l.images.end(), r.images.begin(), r.images.end(),
+                    [](const NodeImage& x, const NodeImage& y) {
+                      return x.name == y.name && x.size_bytes == y.size_bytes;
+                    }) &&
+         a.allocatable.SameAs(b.allocatable);
+}
+
+}  // namespace krafla
