@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/check_command.h"
 #include "app/run_command.h"
 #include "app/version.h"
 
@@ -14,10 +15,12 @@ namespace {
 std::optional<std::string> WrongCommand(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   const std::string word = argv[1];
-  if (word == "run") return std::nullopt;
-  for (const char* planned : {"simulate", "explain", "check", "serve", "bench"})
-    if (word == planned) return "krafla " + word + " is planned and not there yet; there is: run";
-  return "unknown command \"" + word + "\"; there is: run";
+  for (const char* there : {"run", "check"})
+    if (word == there) return std::nullopt;
+  for (const char* planned : {"simulate", "explain", "serve", "bench"})
+    if (word == planned)
+      return "krafla " + word + " is planned and not there yet; there are: run, check";
+  return "unknown command \"" + word + "\"; there are: run, check";
 }
 
 }  // namespace
@@ -65,12 +68,42 @@ int main(int argc, char** argv) {
   run_command->add_option("-v,--v", run.verbosity, "Log level on standard error: 3, 4 or 5.")
       ->check(CLI::Range(0, 10));
 
+  krafla::CheckCommandOptions check;
+  CLI::App* check_command = app.add_subcommand(
+      "check",
+      "Look for mistakes and traps in a scheduler configuration and, with --cluster, in how it "
+      "meets the cluster. Each finding has a code, its place, what will happen and the fix.");
+  check_command->add_option("--config", check.config,
+                            "Scheduler configuration file; without it Volcano's default is checked "
+                            "against the cluster.");
+  check_command
+      ->add_option("--cluster", check.cluster,
+                   "Manifests of the cluster: a file, a directory or - for standard input; may be "
+                   "given several times.")
+      ->take_all();
+  check_command->add_option(
+      "--now", check.now,
+      "The instant from which windows are looked at, e.g. 2026-03-10T22:30:00+08:00; default: the "
+      "clock. Its offset is the time zone of tdm windows unless tdm.timezone is set.");
+  check_command
+      ->add_option("--compatibility", check.compatibility,
+                   "krafla (default) or volcano: replaces the profile of the configuration file.")
+      ->check(CLI::IsMember({"krafla", "volcano"}));
+  check_command->add_flag("--strict", check.strict, "Exit with 1 when there are warnings.");
+  check_command->add_option("--output,-o", check.output, "text (default), json or sarif.")
+      ->check(CLI::IsMember({"text", "json", "sarif"}));
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
     return code == 0 ? 0 : 2;
   }
-  run.color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  if (check_command->parsed()) {
+    check.color = color;
+    return krafla::CheckCommand(check, std::cin, std::cout, std::cerr);
+  }
+  run.color = color;
   return krafla::RunCommand(run, std::cin, std::cout, std::cerr);
 }
