@@ -109,7 +109,7 @@ std::string CheckAsSarif(const CheckReport& report, std::string_view version) {
   json.Key("runs").BeginArray().BeginObject();
   json.Key("tool").BeginObject().Key("driver").BeginObject();
   json.Key("name").String("krafla check");
-  json.Key("version").String(version);
+  json.Key("version").String(version.substr(version.rfind(' ') + 1));  // without the program's name
   json.Key("rules").BeginArray();
   for (const CheckRule* rule : rules) WriteRule(*rule, json);
   json.EndArray();

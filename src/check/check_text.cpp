@@ -86,12 +86,12 @@ class CheckText {
     }
     text_ += fmt::format("{} checked", Count(report.rules, "rule"));
     if (report.rules_without_config > 0)
-      text_ += fmt::format(", {} not before the configuration has no errors",
+      text_ += fmt::format(", {} wait until the configuration has no errors",
                            report.rules_without_config);
     if (report.rules_without_cluster > 0)
       text_ += fmt::format(
           ", {} {}", report.rules_without_cluster,
-          report.cluster_given ? "not before all manifests can be read" : "need --cluster");
+          report.cluster_given ? "wait until all manifests can be read" : "need --cluster");
     text_ += '\n';
   }
 

@@ -23,12 +23,15 @@ void Errors(const CheckInput& input, RuleReport& report) {
   for (const Diagnostics* problems : {&input.object_problems, &input.cluster_problems})
     for (const Diagnostic& problem : problems->items())
       if (problem.severity == Severity::kError)
-        report.Add({.place = {problem.file, problem.location},
-                    .object = problem.object,
-                    .message = Message(problem),
-                    .consequence = "Krafla refuses the input; with --lenient the object is skipped",
-                    .fix = "correct the value; rules about the cluster are checked once all "
-                           "manifests can be read"});
+        report.Add(
+            {.place = {problem.file, problem.location},
+             .object = problem.object,
+             .message = Message(problem),
+             .consequence = problem.object.empty()
+                                ? "Krafla refuses the input"
+                                : "Krafla refuses the input; with --lenient the object is skipped",
+             .fix = "correct it; rules about the cluster are checked once all manifests can "
+                    "be read"});
 }
 
 void Warnings(const CheckInput& input, RuleReport& report) {

@@ -102,18 +102,23 @@ void UnknownArgument(const CheckInput& input, RuleReport& report) {
       [](const ConfigProblem& p) { return Suggested(p, "take the argument out"); });
 }
 
+bool IsWindow(const ConfigProblem& problem) {
+  return problem.diagnostic.field.starts_with("tdm.revocable-zone.");
+}
+
 void BadValue(const CheckInput& input, RuleReport& report) {
   ReportTopic<ConfigTopic::kBadValue>(
       input, report,
       [](const ConfigProblem& p) {
-        const bool window = p.diagnostic.field.starts_with("tdm.revocable-zone.");
-        return window ? "Krafla refuses the configuration as a whole; with --lenient the zone "
-                        "stays configured and never opens"
-                      : WhatHappens(p);
+        return IsWindow(p) ? "Krafla refuses the configuration as a whole; with --lenient the zone "
+                             "stays configured and never opens"
+                           : WhatHappens(p);
       },
       [](const ConfigProblem& p) {
-        return fmt::format("give {} a value of that form, or take it out to have its default",
-                           p.diagnostic.field);
+        return IsWindow(p)
+                   ? "write the hours in which the zone is open, or take the zone out"
+                   : fmt::format("give {} a value of that form, or take it out to have its default",
+                                 p.diagnostic.field);
       });
 }
 
@@ -126,9 +131,13 @@ void BadCompatibility(const CheckInput& input, RuleReport& report) {
 void RepeatedPlugin(const CheckInput& input, RuleReport& report) {
   ReportTopic<ConfigTopic::kRepeatedPlugin>(
       input, report,
-      [](const ConfigProblem&) {
-        return "it is one plugin, with the arguments of its last entry, asked at both places: "
-               "the arguments of the first entry have no effect, and its node scores count twice";
+      [&](const ConfigProblem& p) {
+        std::string text =
+            "it is one plugin, asked at both places; only the arguments of its last entry count";
+        const std::string& object = p.diagnostic.object;
+        const PluginHooks* hooks = input.probe.HooksOf(object.substr(object.find(' ') + 1));
+        if (hooks != nullptr && hooks->score) text += ", and its node scores are added twice";
+        return text;
       },
       [](const ConfigProblem&) { return "keep one of the entries"; });
 }

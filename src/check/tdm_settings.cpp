@@ -1,6 +1,7 @@
 #include "check/tdm_settings.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace krafla {
 
@@ -33,6 +34,12 @@ bool TdmSettings::IsOpen(const TdmZone& zone, Timestamp at) const {
                        : IsOpenVolcano(*zone.window, at, time_zone);
 }
 
+TdmZone MakeTdmZone(std::string name, std::string text, Location location) {
+  TdmZone zone{.name = std::move(name), .text = std::move(text), .location = location};
+  if (const Result<ZoneWindow> window = ParseZoneWindow(zone.text)) zone.window = *window;
+  return zone;
+}
+
 TdmSettings ReadTdmSettings(const SchedulerConfig& config, const TimeZone& otherwise) {
   TdmSettings tdm;
   tdm.time_zone = otherwise;
@@ -52,12 +59,8 @@ TdmSettings ReadTdmSettings(const SchedulerConfig& config, const TimeZone& other
 
   for (const Argument& argument : arguments.items) {
     if (!argument.key.starts_with(kZonePrefix)) continue;
-    TdmZone zone{.name = argument.key.substr(kZonePrefix.size()),
-                 .text = argument.text,
-                 .location = argument.location,
-                 .window = std::nullopt};
-    if (const Result<ZoneWindow> window = ParseZoneWindow(argument.text)) zone.window = *window;
-    tdm.zones.push_back(std::move(zone));
+    tdm.zones.push_back(
+        MakeTdmZone(argument.key.substr(kZonePrefix.size()), argument.text, argument.location));
   }
   std::ranges::sort(tdm.zones, {}, &TdmZone::name);
   return tdm;

@@ -18,7 +18,7 @@ struct TdmZone {
   std::string name;
   std::string text;  // of the window
   Location location;
-  std::optional<ZoneWindow> window;  // none: it cannot be read, and the zone never opens
+  std::optional<ZoneWindow> window = {};  // none: it cannot be read, and the zone never opens
 
   bool readable() const { return window.has_value(); }
 };
@@ -37,6 +37,8 @@ struct TdmSettings {
   const TdmZone* Find(std::string_view zone) const;
   bool IsOpen(const TdmZone& zone, Timestamp at) const;
 };
+
+TdmZone MakeTdmZone(std::string name, std::string text, Location location);
 
 // `otherwise` is the time zone where the configuration names none.
 TdmSettings ReadTdmSettings(const SchedulerConfig& config, const TimeZone& otherwise);

@@ -47,9 +47,8 @@ void EverybodyAtMinimum(const CheckInput& input, RuleReport& report) {
   if (names.empty()) return;
   report.Add({.place = input.PlaceOfAction("preempt"),
               .object = "action preempt",
-              .message = fmt::format("{} with running pods and all have no more pods than their "
-                                     "minMember ({})",
-                                     Count(names.size(), "job"), List(names)),
+              .message = fmt::format(
+                  "no job with running pods has more pods than its minMember ({})", List(names)),
               .consequence = fmt::format("gang lets nobody go: preempt never evicts anybody{}, "
                                          "however important the job that waits",
                                          input.tdm.drains ? " but from closed zones" : ""),
@@ -222,11 +221,10 @@ void AgreeOnNobody(const CheckInput& input, RuleReport& report) {
           {.place = input.InConfig(pair.second->location),
            .object = fmt::format("plugins {} and {}", pair.first->name, pair.second->name),
            .message = fmt::format(
-               "in tier {} they agree on no victim for any of the {} that {} is asked for: "
-               "for {} alone, {} would let {} go and {} {}, none of them the same",
-               pair.tier + 1, Count(pair.jobs, "waiting job"), question.action, pair.example,
-               pair.first->name, Count(pair.first_lets, "pod"), pair.second->name,
-               pair.second_lets),
+               "in tier {} they agree on no victim for any job that waits: for {}, {} would let {} "
+               "go and {} {}, none of them the same",
+               pair.tier + 1, pair.example, pair.first->name, Count(pair.first_lets, "pod"),
+               pair.second->name, pair.second_lets),
            .consequence = fmt::format(
                "the tier ends without victims; a later tier decides alone, or {} evicts nobody",
                question.action),
