@@ -568,6 +568,92 @@ TEST(Guards, ABudgetIsNotUsedUpByPodsThatStayAnyway) {
   EXPECT_EQ(NamesOf(Vote3(volcano)), Names{0});  // its 0 and their 2 and 3 have nothing in common
 }
 
+// The same budget of a plugin that is no guard.
+Fill CountsFirst(size_t count) {
+  return [fill = AllowsFirst(count)](PluginHooks& hooks) {
+    fill(hooks);
+    hooks.is_guard = hooks.guard_counts = false;
+    hooks.counts_victims = true;
+  };
+}
+
+// Lets one go of {0, 1} and one of {2, 3}: a budget per job.
+Fill CountsOnePerJob() {
+  return [](PluginHooks& hooks) {
+    hooks.counts_victims = true;
+    hooks.preemptable = [](TaskId, std::span<const TaskId> candidates,
+                           std::vector<TaskId>& victims) {
+      for (const uint32_t job : {0U, 1U})
+        for (TaskId candidate : candidates)
+          if (candidate.value / 2 == job) {
+            victims.push_back(candidate);
+            break;
+          }
+      return Vote::kPermit;
+    };
+    hooks.reclaimable = hooks.preemptable;
+    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
+                                                        std::span<const TaskId> candidates,
+                                                        std::vector<TaskId>& victims) {
+      return ask(TaskId{}, candidates, victims);
+    };
+  };
+}
+
+// A guard with one disruption for {0, 2} and none for {1}; 3 is free.
+Fill AllowsOneOf02AndNot1() {
+  return [](PluginHooks& hooks) {
+    hooks.is_guard = hooks.guard_counts = true;
+    hooks.preemptable = [](TaskId, std::span<const TaskId> candidates,
+                           std::vector<TaskId>& victims) {
+      bool used = false;
+      for (TaskId candidate : candidates) {
+        if (candidate == kTask1) continue;
+        if (candidate != kTask3 && std::exchange(used, true)) continue;
+        victims.push_back(candidate);
+      }
+      return Vote::kPermit;
+    };
+    hooks.reclaimable = hooks.preemptable;
+    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
+                                                        std::span<const TaskId> candidates,
+                                                        std::vector<TaskId>& victims) {
+      return ask(TaskId{}, candidates, victims);
+    };
+  };
+}
+
+TEST(CountingPlugins, ABudgetIsNotUsedUpByPodsThatTheTierSpares) {
+  for (const auto& tier : {std::vector<Fill>{CountsFirst(1), Chooses({2, 3})},
+                           std::vector<Fill>{Chooses({2, 3}), CountsFirst(1)}}) {
+    Council council({tier, {Chooses({0})}});
+    EXPECT_EQ(NamesOf(Vote3(council)), Names{2});
+    EXPECT_EQ(Vote3(council).permitted_by, Bit(0) | Bit(1));
+  }
+}
+
+TEST(CountingPlugins, AnEmptyAnswerEmptiesTheTier) {
+  Council council({{CountsFirst(0), Chooses({2, 3})}, {Chooses({1})}});
+  EXPECT_EQ(NamesOf(Vote3(council)), Names{1});
+  Council spared({{CountsFirst(2), Chooses({})}, {Chooses({1})}});
+  EXPECT_EQ(NamesOf(Vote3(spared)), Names{1});
+}
+
+TEST(CountingPlugins, AloneInATierTheyDecideIt) {
+  Council council({{CountsFirst(2)}, {Chooses({3})}});
+  EXPECT_EQ(NamesOf(Vote3(council)), (Names{0, 1}));
+}
+
+// One by one: 0 goes and uses up the guard's budget, 1 is held by it, 2 too, 3 is free; the job of
+// 2 and 3 has given nobody yet.
+TEST(CountingPlugins, TwoBudgetsDoNotUseUpEachOther) {
+  for (const auto& tier : {std::vector<Fill>{CountsOnePerJob(), AllowsOneOf02AndNot1()},
+                           std::vector<Fill>{AllowsOneOf02AndNot1(), CountsOnePerJob()}}) {
+    Council council({tier});
+    EXPECT_EQ(NamesOf(Vote3(council)), (Names{0, 3}));
+  }
+}
+
 TEST(Guards, ABudgetAloneInATierDecidesThatTier) {
   Council council({{AllowsFirst(2)}, {Chooses({3})}});
   EXPECT_EQ(NamesOf(Vote3(council)), (Names{0, 1}));
