@@ -122,7 +122,7 @@ TEST(WhatIsRemembered, OfJobsThatAreGoneIsNothing) {
   EXPECT_TRUE(scheduler.memory.job_losses.empty());
 }
 
-// tdm has one eviction for "low", and would spend it on low-0, whom priority does not let go.
+// tdm has one eviction for "low", and would spend it on low-0, whom a PodDisruptionBudget holds.
 TEST(BudgetsAndOtherPlugins, ABudgetIsNotSpentOnThoseWhomOthersSpare) {
   std::string cluster = PriorityClassesYaml() + QueueYaml() +
                         NodeYaml({.has = "cpu 2, memory 8Gi, pods 110"}) +

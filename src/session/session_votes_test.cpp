@@ -387,6 +387,16 @@ constexpr uint64_t Bit(int plugin) {
   return uint64_t{1} << plugin;
 }
 
+// What is said about preemption is said about the other two as well.
+void AnswerAllAlike(PluginHooks& hooks) {
+  hooks.reclaimable = hooks.preemptable;
+  hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
+                                                      std::span<const TaskId> candidates,
+                                                      std::vector<TaskId>& victims) {
+    return ask(TaskId{}, candidates, victims);
+  };
+}
+
 // Answers every question about victims with those candidates that are named.
 Fill Chooses(Names names, bool guard = false) {
   return [=](PluginHooks& hooks) {
@@ -398,12 +408,7 @@ Fill Chooses(Names names, bool guard = false) {
           victims.push_back(candidate);
       return Vote::kPermit;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -416,12 +421,7 @@ Fill Abstains(bool guard = false) {
       victims.push_back(candidates.front());
       return Vote::kAbstain;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -551,12 +551,7 @@ Fill AllowsFirst(size_t count) {
       victims.assign(allowed.begin(), allowed.end());
       return Vote::kPermit;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -591,12 +586,7 @@ Fill CountsOnePerJob() {
           }
       return Vote::kPermit;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -614,12 +604,7 @@ Fill AllowsOneOf02AndNot1() {
       }
       return Vote::kPermit;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
