@@ -1,6 +1,7 @@
 // K40: how closed zones are emptied, and whether there is time for it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -17,20 +18,27 @@ namespace krafla {
 
 namespace {
 
+// From the moment a zone begins to be emptied to the moment it opens again, at the shortest; 0 when
+// it does not close and open within a week.
+int64_t TimeToDrainNs(const CheckInput& input, const TdmZone& zone) {
+  const ZoneWeek week = WeekOf(input.tdm, zone, input.now);
+  if (week.shortest_closed_ns == 0) return 0;
+  return week.shortest_closed_ns + std::min(input.tdm.drain_lead_ns, week.longest_open_ns);
+}
+
 void PeriodTooLong(const CheckInput& input, RuleReport& report) {
   if (!input.tdm.drains) return;
   for (const TdmZone& zone : input.tdm.zones) {
-    const int64_t closed_ns = WeekOf(input.tdm, zone, input.now).shortest_closed_ns;
+    const int64_t closed_ns = TimeToDrainNs(input, zone);
     if (closed_ns == 0 || input.tdm.evict_period_ns < closed_ns) continue;
     report.Add({.place = input.InConfig(input.tdm.evict_period_location),
                 .object = "zone " + Printable(zone.name),
-                .message = fmt::format("tdm.evict.period {} is not shorter than the zone is closed "
-                                       "({})",
+                .message = fmt::format("tdm.evict.period {} is not shorter than the time to empty "
+                                       "the zone ({} until it opens again)",
                                        FormatShortDuration(input.tdm.evict_period_ns),
                                        FormatShortDuration(closed_ns)),
-                .consequence =
-                    "one step is made after each closing; what it does not take stays on "
-                    "the nodes until the zone opens again",
+                .consequence = "one step is made at each closing; what it does not take stays on "
+                               "the nodes until the zone opens again",
                 .fix = "shorten tdm.evict.period; 1m is the default",
                 .details = TwoDays(input.tdm, zone, input.now)});
   }
@@ -44,7 +52,7 @@ bool HasBudget(const CheckInput& input, JobId job) {
 void DrainTooSlow(const CheckInput& input, RuleReport& report) {
   if (!input.tdm.drains || input.tdm.evict_period_ns <= 0) return;
   for (const TdmZone& zone : input.tdm.zones) {
-    const int64_t closed_ns = WeekOf(input.tdm, zone, input.now).shortest_closed_ns;
+    const int64_t closed_ns = TimeToDrainNs(input, zone);
     // A period that leaves time for one step only has its own finding.
     if (closed_ns == 0 || input.tdm.evict_period_ns >= closed_ns) continue;
     for (JobId job : input.cluster->jobs_by_name) {
@@ -59,7 +67,7 @@ void DrainTooSlow(const CheckInput& input, RuleReport& report) {
            .object = input.Title(job),
            .message = fmt::format(
                "it has {} in zone {} and no disruption budget: it leaves in at least {} of "
-               "{} each, and the zone is closed for {}",
+               "{} each, and there are {} until the zone opens again",
                Count(pods.size(), "pod"), Printable(zone.name), Count(size_t(steps), "step"),
                FormatShortDuration(input.tdm.evict_period_ns), FormatShortDuration(closed_ns)),
            .consequence = "pods are still on the nodes when the zone opens again",

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kZonePrefix = "tdm.revocable-zone.";
 constexpr std::string_view kEvictPeriod = "tdm.evict.period";
+constexpr std::string_view kDrainLead = "tdm.drain-lead";
 constexpr std::string_view kTimeZone = "tdm.timezone";
 constexpr int64_t kDefaultEvictPeriodNs = 60 * Timestamp::kNsPerSecond;
 
@@ -29,14 +30,17 @@ const TdmZone* TdmSettings::Find(std::string_view zone) const {
 }
 
 bool TdmSettings::IsOpen(const TdmZone& zone, Timestamp at) const {
-  if (!zone.window) return false;
-  return whole_windows ? krafla::IsOpen(*zone.window, at, time_zone)
-                       : IsOpenVolcano(*zone.window, at, time_zone);
+  if (!zone.schedule) return false;
+  if (whole_windows) return krafla::IsOpen(*zone.schedule, at, time_zone);
+  // Volcano knows one daily window; a zone with more is never open there.
+  const ZoneWindow* daily = zone.schedule->Daily();
+  return daily != nullptr && ParseZoneWindow(zone.text) && IsOpenVolcano(*daily, at, time_zone);
 }
 
 TdmZone MakeTdmZone(std::string name, std::string text, Location location) {
   TdmZone zone{.name = std::move(name), .text = std::move(text), .location = location};
-  if (const Result<ZoneWindow> window = ParseZoneWindow(zone.text)) zone.window = *window;
+  if (Result<ZoneSchedule> schedule = ParseZoneSchedule(zone.text))
+    zone.schedule = std::move(*schedule);
   return zone;
 }
 
@@ -49,6 +53,8 @@ TdmSettings ReadTdmSettings(const SchedulerConfig& config, const TimeZone& other
   if (const auto name = arguments.GetString(kTimeZone))
     if (const Result<TimeZone> found = FindTimeZone(*name)) tdm.time_zone = *found;
   tdm.evict_period_ns = arguments.GetDurationNs(kEvictPeriod).value_or(kDefaultEvictPeriodNs);
+  tdm.drain_lead_ns = std::max<int64_t>(0, arguments.GetDurationNs(kDrainLead).value_or(0));
+  if (const Argument* lead = arguments.Find(kDrainLead)) tdm.drain_lead_location = lead->location;
   const Argument* period = arguments.Find(kEvictPeriod);
   tdm.evict_period_location = period != nullptr ? period->location : tdm.option->location;
   tdm.whole_windows = config.compatibility.windows;

@@ -170,6 +170,18 @@ class PairSearch {
     return candidates;
   }
 
+  // Who counts (a budget) is asked about those the other lets go, as in the tier itself.
+  bool Agree(const Pair& pair, const std::vector<TaskId>& first, const std::vector<TaskId>& second,
+             TaskId task) {
+    if (first.empty() || second.empty()) return false;
+    if (input_.probe.HooksOf(pair.first->name)->counts_victims)
+      return !Ask(pair.first->name, task, second).empty();
+    if (input_.probe.HooksOf(pair.second->name)->counts_victims)
+      return !Ask(pair.second->name, task, first).empty();
+    return std::ranges::any_of(
+        first, [&](TaskId id) { return std::ranges::find(second, id) != second.end(); });
+  }
+
   void AskFor(JobId job, TaskId task) {
     std::map<std::string_view, size_t> lets;  // how many, over all nodes
     for (NodeId node : cluster_.nodes_by_name) {
@@ -190,8 +202,7 @@ class PairSearch {
       for (Pair& pair : pairs_) {
         const std::vector<TaskId>& first = answer_of(pair.first->name);
         const std::vector<TaskId>& second = answer_of(pair.second->name);
-        pair.agreed |= std::ranges::any_of(
-            first, [&](TaskId id) { return std::ranges::find(second, id) != second.end(); });
+        pair.agreed |= Agree(pair, first, second, task);
       }
     }
     for (Pair& pair : pairs_) {

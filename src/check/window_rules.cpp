@@ -38,13 +38,19 @@ void NeverOpens(const CheckInput& input, RuleReport& report) {
   for (const TdmZone& zone : input.tdm.zones) {
     // A window that cannot be read has its own finding.
     if (!zone.readable() || !WeekOf(input.tdm, zone, input.now).never_opens) continue;
+    const bool several = !input.tdm.whole_windows && !ParseZoneWindow(zone.text);
     report.Add({.place = input.InConfig(zone.location),
                 .object = ZoneTitle(zone),
-                .message = fmt::format("the window {} does not open in the next eight days",
-                                       Quoted(zone.text)),
+                .message = several
+                               ? fmt::format("with windows: false (profile volcano) the zone never "
+                                             "opens: {} is more than one daily window",
+                                             Quoted(zone.text))
+                               : fmt::format("the window {} does not open in the next eight days",
+                                             Quoted(zone.text)),
                 .consequence = "nobody is placed on the zone's nodes, and whoever offers itself is "
                                "taken off them",
-                .fix = "correct the window, or take the zone out",
+                .fix = several ? "say compatibility: {windows: true}, or write one daily window"
+                               : "correct the window, or take the zone out",
                 .details = TwoDays(input.tdm, zone, input.now)});
   }
 }
@@ -91,6 +97,7 @@ void CutAtMidnight(const CheckInput& input, RuleReport& report) {
     if (!zone.readable()) continue;
     const ZoneWeek wrapped = WeekOf(whole, zone, input.now);
     const ZoneWeek cut = WeekOf(input.tdm, zone, input.now);
+    if (cut.never_opens) continue;  // has a finding of its own
     int64_t wrapped_ns = 0;
     int64_t cut_ns = 0;
     for (const OpenSpan& span : wrapped.spans) wrapped_ns += span.DurationNs();
@@ -168,6 +175,26 @@ void ClockChangeInWindow(const CheckInput& input, RuleReport& report) {
   }
 }
 
+void LeadTooLong(const CheckInput& input, RuleReport& report) {
+  if (input.tdm.drain_lead_ns == 0) return;
+  for (const TdmZone& zone : input.tdm.zones) {
+    const ZoneWeek week = WeekOf(input.tdm, zone, input.now);
+    if (week.longest_open_ns == 0 || input.tdm.drain_lead_ns < week.longest_open_ns) continue;
+    report.Add(
+        {.place = input.InConfig(input.tdm.drain_lead_location),
+         .object = ZoneTitle(zone),
+         .message = fmt::format("tdm.drain-lead {} is not shorter than the zone is ever open "
+                                "({})",
+                                FormatShortDuration(input.tdm.drain_lead_ns),
+                                FormatShortDuration(week.longest_open_ns)),
+         .consequence = "the zone is being emptied from the moment it opens: only pods that "
+                        "say with krafla.io/expected-run-time that they will be done in time "
+                        "are placed there",
+         .fix = "shorten tdm.drain-lead, or lengthen the window",
+         .details = TwoDays(input.tdm, zone, input.now)});
+  }
+}
+
 void PeriodNotPositive(const CheckInput& input, RuleReport& report) {
   if (!input.tdm.configured() || input.tdm.evict_period_ns > 0) return;
   report.Add({.place = input.InConfig(input.tdm.evict_period_location),
@@ -197,6 +224,8 @@ constexpr std::array kRules = {
               "Daylight saving makes a window longer, shorter or skips it.", &ClockChangeInWindow},
     CheckRule{"K307", "evict-period-not-positive", kWarning, RuleNeeds::kNothing,
               "tdm.evict.period is zero or negative.", &PeriodNotPositive},
+    CheckRule{"K308", "drain-lead-too-long", kWarning, RuleNeeds::kNothing,
+              "tdm.drain-lead is longer than a zone is open.", &LeadTooLong},
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ constexpr std::string_view kMetadataKeys[] = {
     keys::kRevocableZone,
     keys::kCooldownTime,
     keys::kCooldownTimeAlternative,
+    keys::kExpectedRunTime,
     keys::kBudgetMinAvailable,
     keys::kBudgetMaxUnavailable,
     keys::kBudgetMinAvailableLong,
@@ -68,7 +69,9 @@ std::string_view MeantMetadataKey(std::string_view key) {
   if (Contains(kMetadataKeys, key)) return {};
   // Whole keys share their domain and would all be near each other: what follows it is compared.
   const std::string_view domain = DomainOf(key);
-  if (!domain.ends_with("volcano.sh") && domain != DomainOf(keys::kGroupName)) return {};
+  if (!domain.ends_with("volcano.sh") && domain != DomainOf(keys::kGroupName) &&
+      domain != DomainOf(keys::kExpectedRunTime))
+    return {};
   std::vector<std::string_view> tails;
   std::vector<std::string_view> whole;
   for (const std::string_view known : kMetadataKeys) {

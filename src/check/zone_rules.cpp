@@ -1,6 +1,7 @@
 // K31: nodes, pods and the zones they name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -8,8 +9,11 @@
 #include <vector>
 
 #include "base/did_you_mean.h"
+#include "base/go_duration.h"
 #include "check/check_input.h"
 #include "check/check_rule.h"
+#include "check/drain_pods.h"
+#include "check/zone_calendar.h"
 #include "model/well_known.h"
 
 namespace krafla {
@@ -110,6 +114,42 @@ void PodNamesUnknownZone(const CheckInput& input, RuleReport& report) {
   }
 }
 
+// With a drain lead a pod that says how long it runs is placed only where it will be done in time.
+void RunsLongerThanOpen(const CheckInput& input, RuleReport& report) {
+  if (input.tdm.drain_lead_ns == 0) return;
+  const Cluster& cluster = *input.cluster;
+  const AccessRules rules = AccessRulesOf(input.config.compatibility);
+  for (JobId job : cluster.jobs_by_name) {
+    for (TaskId id : cluster.jobs[job].tasks) {
+      const Task& task = cluster.tasks[id];
+      if (task.run_time_ns < 0 || !IsRevocable(task, rules)) continue;
+      // The zone that is open longest of those it may use.
+      int64_t longest_ns = 0;
+      bool unlimited = false;
+      for (const TdmZone& zone : input.tdm.zones) {
+        const StrId name = cluster.strings.Find(zone.name);
+        const RevocableAccess access = AccessOf(task, rules);
+        if (!access.all && (!name.valid() || !access.Allows(name))) continue;
+        const ZoneWeek week = WeekOf(input.tdm, zone, input.now);
+        unlimited |= week.never_closes;
+        longest_ns = std::max(longest_ns, week.longest_open_ns);
+      }
+      if (unlimited || longest_ns == 0 || task.run_time_ns <= longest_ns) continue;
+      report.Add(
+          {.place = input.PlaceOf(id, keys::kExpectedRunTime),
+           .object = input.Title(id),
+           .message =
+               fmt::format("it says that it runs for {}, and none of its zones is open "
+                           "longer than {}",
+                           FormatShortDuration(task.run_time_ns), FormatShortDuration(longest_ns)),
+           .consequence = "with tdm.drain-lead it is never placed in a zone: it would not be "
+                          "done before the window closes",
+           .fix = "correct krafla.io/expected-run-time, or lengthen a window"});
+      break;  // the pods of a job say the same
+    }
+  }
+}
+
 constexpr FindingLevel kWarning = FindingLevel::kWarning;
 
 constexpr std::array kRules = {
@@ -121,6 +161,8 @@ constexpr std::array kRules = {
               "Nodes belong to zones, and tdm is not configured.", &ZonesWithoutTdm},
     CheckRule{"K314", "unknown-zone", kWarning, RuleNeeds::kCluster,
               "A pod names a zone that is not configured.", &PodNamesUnknownZone},
+    CheckRule{"K315", "run-time-longer-than-window", kWarning, RuleNeeds::kCluster,
+              "A pod says that it runs longer than its zones are open.", &RunsLongerThanOpen},
 };
 
 }  // namespace
