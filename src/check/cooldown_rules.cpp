@@ -103,11 +103,11 @@ void LongerThanWindow(const CheckInput& input, RuleReport& report) {
       const std::string object = cooldown.owner.empty() ? input.Title(id) : cooldown.owner;
       if (!cooldown.owner.empty() && !said.insert(object + ' ' + *zone).second) break;
       const std::string for_whom =
-          cooldown.owner.empty() ? "" : fmt::format(" for {}", cluster.TaskKey(id));
+          cooldown.owner.empty() ? "" : fmt::format(", which {} has from it,", cluster.TaskKey(id));
       report.Add(
           {.place = cooldown.place,
            .object = object,
-           .message = fmt::format("its cooldown of {}{} is longer than zone {} is ever open "
+           .message = fmt::format("the cooldown of {}{} is longer than zone {} is ever open "
                                   "({})",
                                   FormatShortDuration(cooldown.ns), for_whom, Printable(*zone),
                                   FormatShortDuration(longest[*zone])),

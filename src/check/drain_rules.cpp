@@ -34,7 +34,7 @@ void PeriodTooLong(const CheckInput& input, RuleReport& report) {
     report.Add({.place = input.InConfig(input.tdm.evict_period_location),
                 .object = "zone " + Printable(zone.name),
                 .message = fmt::format("tdm.evict.period {} is not shorter than the time to empty "
-                                       "the zone ({} until it opens again)",
+                                       "the zone ({} at the shortest until it opens again)",
                                        FormatShortDuration(input.tdm.evict_period_ns),
                                        FormatShortDuration(closed_ns)),
                 .consequence = "one step is made at each closing; what it does not take stays on "
@@ -67,7 +67,7 @@ void DrainTooSlow(const CheckInput& input, RuleReport& report) {
            .object = input.Title(job),
            .message = fmt::format(
                "it has {} in zone {} and no disruption budget: it leaves in at least {} of "
-               "{} each, and there are {} until the zone opens again",
+               "{} each, and there are {} at the shortest until the zone opens again",
                Count(pods.size(), "pod"), Printable(zone.name), Count(size_t(steps), "step"),
                FormatShortDuration(input.tdm.evict_period_ns), FormatShortDuration(closed_ns)),
            .consequence = "pods are still on the nodes when the zone opens again",

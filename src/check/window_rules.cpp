@@ -2,6 +2,7 @@
 // asks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -76,15 +77,20 @@ bool PassesMidnight(const OpenSpan& span, const TimeZone& clock) {
 void PastMidnight(const CheckInput& input, RuleReport& report) {
   for (const TdmZone& zone : input.tdm.zones) {
     const ZoneWeek week = WeekOf(input.tdm, zone, input.now);
-    bool passes = false;
-    for (const OpenSpan& span : week.spans) passes |= PassesMidnight(span, input.tdm.time_zone);
-    if (!passes || week.never_closes) continue;
+    const auto passing = std::ranges::find_if(week.spans, [&](const OpenSpan& span) {
+      return PassesMidnight(span, input.tdm.time_zone);
+    });
+    if (passing == week.spans.end()) continue;
+    std::vector<std::string> hours = TwoDays(input.tdm, zone, input.now);
+    // Windows by day: the one that is meant may be days away.
+    std::string line = DescribeSpan(*passing, input.tdm.time_zone);
+    if (std::ranges::find(hours, line) == hours.end()) hours.push_back(std::move(line));
     report.Add({.place = input.InConfig(zone.location),
                 .object = ZoneTitle(zone),
                 .message = fmt::format("the window {} goes past midnight", Quoted(zone.text)),
                 .consequence = "it is open from one day into the next; the hours are shown below",
                 .fix = "nothing, if these are the hours you mean",
-                .details = TwoDays(input.tdm, zone, input.now)});
+                .details = std::move(hours)});
   }
 }
 

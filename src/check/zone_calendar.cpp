@@ -101,24 +101,24 @@ std::string LocalText(Timestamp at, const TimeZone& zone) {
                      static_cast<unsigned>(civil.day()), minute / 60, minute % 60);
 }
 
+std::string DescribeSpan(const OpenSpan& span, const TimeZone& clock) {
+  if (span.began_before && span.ends_after) return "open all the time";
+  if (span.began_before)
+    return fmt::format("open now, until {} {}", LocalText(span.to, clock), clock.name());
+  if (span.ends_after)
+    return fmt::format("open from {} {} on", LocalText(span.from, clock), clock.name());
+  return fmt::format("open {} to {} {} ({})", LocalText(span.from, clock),
+                     LocalText(span.to, clock), clock.name(),
+                     FormatShortDuration(span.DurationNs()));
+}
+
 std::vector<std::string> TwoDays(const TdmSettings& tdm, const TdmZone& zone, Timestamp now) {
   const TimeZone& clock = tdm.time_zone;
   const Timestamp end = After(now, 2 * kDay);
   std::vector<std::string> lines;
   for (const OpenSpan& span : WeekOf(tdm, zone, now).spans) {
     if (span.from >= end) break;
-    if (span.began_before && span.ends_after) {
-      lines.push_back("open all the time");
-    } else if (span.began_before) {
-      lines.push_back(
-          fmt::format("open now, until {} {}", LocalText(span.to, clock), clock.name()));
-    } else if (span.ends_after) {
-      lines.push_back(fmt::format("open from {} {} on", LocalText(span.from, clock), clock.name()));
-    } else {
-      lines.push_back(fmt::format("open {} to {} {} ({})", LocalText(span.from, clock),
-                                  LocalText(span.to, clock), clock.name(),
-                                  FormatShortDuration(span.DurationNs())));
-    }
+    lines.push_back(DescribeSpan(span, clock));
   }
   if (lines.empty()) lines.push_back("not open in the next two days");
   for (const ClockChange& change : ClockChanges(clock, now, end))

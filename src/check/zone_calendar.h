@@ -47,8 +47,10 @@ std::vector<ClockChange> ClockChanges(const TimeZone& zone, Timestamp from, Time
 // "Mon 2026-11-16 22:00"
 std::string LocalText(Timestamp at, const TimeZone& zone);
 
-// When the zone is open in the next two days, a line each, and what the clock does meanwhile:
-// "open Mon 2026-11-16 22:00 to Tue 2026-11-17 06:00 Asia/Shanghai (8h)".
+// "open Mon 2026-11-16 22:00 to Tue 2026-11-17 06:00 Asia/Shanghai (8h)"
+std::string DescribeSpan(const OpenSpan& span, const TimeZone& clock);
+
+// When the zone is open in the next two days, a line each, and what the clock does meanwhile.
 std::vector<std::string> TwoDays(const TdmSettings& tdm, const TdmZone& zone, Timestamp now);
 
 }  // namespace krafla

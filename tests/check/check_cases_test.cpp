@@ -59,15 +59,17 @@ TEST_P(CheckCase, NeighboursAreLookedAt) {
   ASSERT_NE(rule, rules.end());
   for (const CheckBlock& block : ReadCaseFile((kCases / (GetParam() + ".case")).string())) {
     const CheckReport report = RunBlock(block);
-    if ((*rule)->needs != RuleNeeds::kNothing)
+    if ((*rule)->needs != RuleNeeds::kNothing) {
       EXPECT_EQ(report.rules_without_config, 0u) << block.name;
-    if ((*rule)->needs == RuleNeeds::kCluster)
+    }
+    if ((*rule)->needs == RuleNeeds::kCluster) {
       EXPECT_EQ(report.rules_without_cluster, 0u) << block.name;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Codes, CheckCase, ::testing::ValuesIn(AllCodes()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& tested) { return tested.param; });
 
 TEST(CheckCases, EveryRuleIsDocumented) {
   std::stringstream text;

@@ -1,6 +1,7 @@
 // krafla check as a command: exit codes, order, and the three forms of its output.
 #include <gtest/gtest.h>
 #include <simdjson.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -149,9 +150,11 @@ TEST_F(CheckCommandTest, ColoursOnlyWhenAsked) {
 
 TEST_F(CheckCommandTest, LongLinesAreBrokenBetweenWords) {
   std::istringstream lines(
-      Run({.config = File("c.yaml", kWrong + std::string("compatibility: {profile: x}\n"))}).out);
+      Run({.config = File("c.yaml", std::string(kWrong) + "compatibility: {profile: x}\n")}).out);
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("  ")) EXPECT_LE(line.size(), 100u) << line;
+    if (line.starts_with("  ")) {
+      EXPECT_LE(line.size(), 100u) << line;
+    }
 }
 
 TEST_F(CheckCommandTest, FindingsAreSortedByPlace) {
