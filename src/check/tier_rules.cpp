@@ -271,13 +271,14 @@ void ProportionBehindOthers(const CheckInput& input, RuleReport& report) {
       continue;
     }
     if (!earlier) return;
-    report.Add({.place = input.PlaceOfPlugin("proportion"),
-                .object = "plugin proportion",
-                .message = fmt::format("in tier {} it is asked about reclaim's victims only when "
-                                       "tier {} ({}) lets nobody go",
-                                       tier + 1, *earlier + 1, Names(tiers[*earlier])),
-                .consequence = "reclaim takes pods from queues that have no more than they deserve",
-                .fix = fmt::format("move proportion into the tier of {}", Names(tiers[*earlier]))});
+    report.Add(
+        {.place = input.PlaceOfPlugin("proportion"),
+         .object = "plugin proportion",
+         .message = fmt::format("in tier {} it is asked about reclaim's victims only when "
+                                "tier {} ({}) lets nobody go",
+                                tier + 1, *earlier + 1, Names(tiers[*earlier])),
+         .consequence = "reclaim may take pods from queues that have no more than they deserve",
+         .fix = fmt::format("move proportion into the tier of {}", Names(tiers[*earlier]))});
     return;
   }
 }
