@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "app/explain_command.h"
 #include "app/run_command.h"
 #include "app/version.h"
 
@@ -14,10 +15,11 @@ namespace {
 std::optional<std::string> WrongCommand(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   const std::string word = argv[1];
-  if (word == "run") return std::nullopt;
-  for (const char* planned : {"simulate", "explain", "check", "serve", "bench"})
-    if (word == planned) return "krafla " + word + " is planned and not there yet; there is: run";
-  return "unknown command \"" + word + "\"; there is: run";
+  if (word == "run" || word == "explain") return std::nullopt;
+  for (const char* planned : {"simulate", "check", "serve", "bench"})
+    if (word == planned)
+      return "krafla " + word + " is planned and not there yet; there are: run, explain";
+  return "unknown command \"" + word + "\"; there are: run, explain";
 }
 
 }  // namespace
@@ -65,12 +67,46 @@ int main(int argc, char** argv) {
   run_command->add_option("-v,--v", run.verbosity, "Log level on standard error: 3, 4 or 5.")
       ->check(CLI::Range(0, 10));
 
+  krafla::ExplainCommandOptions explain;
+  CLI::App* explain_command = app.add_subcommand(
+      "explain",
+      "Say why a job waits, a pod goes or stays, a queue has what it has, a zone empties as it "
+      "does, and which single changes would change that. Nothing is changed anywhere.");
+  explain_command->add_option("kind", explain.kind, "job, pod, queue or zone.")
+      ->required()
+      ->check(CLI::IsMember({"job", "pod", "queue", "zone"}));
+  explain_command
+      ->add_option("name", explain.name,
+                   "NAMESPACE/NAME of a PodGroup or pod, NAME of a queue or zone.")
+      ->required();
+  explain_command
+      ->add_option("--cluster", explain.cluster, "Manifests of the cluster, as for krafla run.")
+      ->required()
+      ->take_all();
+  explain_command->add_option("--config", explain.config,
+                              "Scheduler configuration file, as for krafla run.");
+  explain_command->add_option("--now", explain.now, "The instant, as for krafla run.");
+  explain_command
+      ->add_option("--compatibility", explain.compatibility,
+                   "krafla (default) or volcano: replaces the profile of the configuration file.")
+      ->check(CLI::IsMember({"krafla", "volcano"}));
+  explain_command->add_flag(
+      "--lenient", explain.lenient,
+      "Skip what is wrong in the input and name it, instead of refusing all of it.");
+  explain_command->add_option("--output,-o", explain.output, "text (default) or json.")
+      ->check(CLI::IsMember({"text", "json"}));
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
     return code == 0 ? 0 : 2;
   }
-  run.color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  if (explain_command->parsed()) {
+    explain.color = color;
+    return krafla::ExplainCommand(explain, std::cin, std::cout, std::cerr);
+  }
+  run.color = color;
   return krafla::RunCommand(run, std::cin, std::cout, std::cerr);
 }
