@@ -106,7 +106,9 @@ class ExplanationText {
           fmt::format("  {:<{}}  {:<{}}  ", gate.action, action_width, gate.name, name_width);
       const std::string rest(2 + 3 + columns.size(), ' ');
       Wrapped(gate.text, "  " + Paint(color, Mark(gate.verdict)) + columns, rest);
-      for (const ExplanationTable& table : gate.tables) WriteTable(table, "         ");
+      // What passed needs no proof on a terminal; JSON has it all.
+      if (gate.verdict == Verdict::kNo)
+        for (const ExplanationTable& table : gate.tables) WriteTable(table, "         ");
     }
   }
 
@@ -134,8 +136,9 @@ class ExplanationText {
               "", "", "1");
     } else {
       Wrapped(fmt::format("what would change it, the smallest first ({} single changes tried by "
-                          "running the cycle again, {} of them work)",
-                          search.tried, search.flips.size()),
+                          "running the cycle again, {} {})",
+                          search.tried, search.flips.size(),
+                          search.flips.size() == 1 ? "works" : "work"),
               "", "", "1");
     }
     size_t number = 0;

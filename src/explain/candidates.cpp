@@ -13,19 +13,19 @@ std::string_view ToString(Candidacy candidacy) {
     case Candidacy::kNotRunning:
       return "not running";
     case Candidacy::kBestEffort:
-      return "asks for something, the newcomer for nothing";
+      return "asking for something, while the newcomer asks for nothing";
     case Candidacy::kNotPreemptable:
-      return "says preemptable: false";
+      return "with preemptable: false";
     case Candidacy::kNoJob:
-      return "belongs to no PodGroup";
+      return "of no PodGroup";
     case Candidacy::kOwnJob:
-      return "belongs to the job itself";
+      return "of the job itself";
     case Candidacy::kOtherQueue:
       return "in another queue";
     case Candidacy::kOwnQueue:
       return "in the same queue";
     case Candidacy::kNotReclaimable:
-      return "its queue is not reclaimable";
+      return "of a queue that is not reclaimable";
     case Candidacy::kCount:
       break;
   }

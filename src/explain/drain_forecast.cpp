@@ -55,8 +55,11 @@ class Forecaster {
   }
 
  private:
-  bool IsOnZone(const Task& task) const {
-    return task.node.valid() && c_.nodes[task.node].zone == zone_;
+  bool IsOnZone(JobId job) const {
+    return std::any_of(c_.jobs[job].tasks.begin(), c_.jobs[job].tasks.end(), [&](TaskId id) {
+      const Task& task = c_.tasks[id];
+      return task.node.valid() && c_.nodes[task.node].zone == zone_;
+    });
   }
 
   std::vector<std::string> StillThere() const {
@@ -86,15 +89,19 @@ class Forecaster {
       Session session(c_, in_.config, options, log_);
       session.RunActions();
       DrainStep step{.at = at, .pods = {}};
+      std::set<JobId> jobs;  // that lose a pod on this zone
       for (const Eviction& e : session.plan.evictions) {
         evicted.insert(e.task);
         if (e.for_task.valid()) continue;
         if (e.node.valid() && c_.nodes[e.node].zone == zone_) {
           step.pods.push_back(c_.TaskKey(e.task));
-        } else {
-          ++step.elsewhere;
+          jobs.insert(c_.tasks[e.task].job);
         }
       }
+      for (const Eviction& e : session.plan.evictions)
+        if (!e.for_task.valid() && jobs.contains(c_.tasks[e.task].job) &&
+            !(e.node.valid() && c_.nodes[e.node].zone == zone_))
+          ++step.elsewhere;
       decided = !session.plan.evictions.empty() || !session.plan.binds.empty();
       std::sort(step.pods.begin(), step.pods.end());
       if (!step.pods.empty()) {
@@ -104,7 +111,8 @@ class Forecaster {
       out_.held.clear();
       if (const auto* report = dynamic_cast<const DrainReport*>(session.FindPlugin("tdm")))
         for (const HeldDrain& held : report->HeldDrains())
-          out_.held.push_back(fmt::format("{}: {}", c_.JobKey(held.job), held.why));
+          if (IsOnZone(held.job))
+            out_.held.push_back(fmt::format("{}: {}", c_.JobKey(held.job), held.why));
     }
     Advance(evicted, at);
     return decided;

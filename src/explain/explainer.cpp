@@ -167,13 +167,12 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
                           gates.why.empty() ? "there is no room for more" : gates.why);
   } else {
     explanation.answer = fmt::format(
-        "{} waits. {}.", who, gates.why.empty() ? "Its minimum could not be reached" : gates.why);
+        "{} waits: {}.", who, gates.why.empty() ? "its minimum could not be reached" : gates.why);
   }
   explanation.facts.push_back(fmt::format(
-      "PodGroup {}: {} of {} ready, minimum {}; queue {}; priority {}; {} after this cycle",
-      c.JobKey(id), job.Ready() - job.Count(TaskStatus::kAllocated),
-      Pods(static_cast<int32_t>(job.tasks.size())), job.min_available, c.QueueName(job.queue),
-      job.priority, ToString(job.phase)));
+      "PodGroup {}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}", c.JobKey(id),
+      job.Ready() - job.Count(TaskStatus::kAllocated), Pods(static_cast<int32_t>(job.tasks.size())),
+      job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
 }
 
 void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {

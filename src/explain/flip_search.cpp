@@ -456,14 +456,15 @@ class Searcher {
     for (const std::string& plugin : plugins) {
       if (is_sacred(plugin)) continue;
       for (const bool first : {false, true})
-        Try({.kind = "tier",
-             .text = fmt::format("plugin {} in a tier of its own, {}", plugin,
-                                 first ? "before all others" : "after all others"),
-             .size = kConfiguration,
-             .magnitude = 1,
-             .apply = [plugin, first](CycleRun& run) {
-               MoveToOwnTier(run.config, plugin, first);
-             }});
+        if (Try({.kind = "tier",
+                 .text = fmt::format("plugin {} in a tier of its own, {}", plugin,
+                                     first ? "before all others" : "after all others"),
+                 .size = kConfiguration,
+                 .magnitude = 1,
+                 .apply = [plugin, first](CycleRun& run) {
+                   MoveToOwnTier(run.config, plugin, first);
+                 }}))
+          break;
     }
   }
 

@@ -157,8 +157,10 @@ class GateWriter {
     gate.numbers = {{"valid", static_cast<double>(job_.Valid())},
                     {"minAvailable", static_cast<double>(job_.min_available)}};
     if (const std::optional<InvalidJob> invalid = s_.JobInvalid(in_.job)) {
-      gate.text = fmt::format("{} valid pod(s), minAvailable {}: {} ({})", job_.Valid(),
-                              job_.min_available, invalid->message, invalid->reason);
+      gate.text = job_.Valid() < job_.min_available
+                      ? fmt::format("{} of the {} pods of minAvailable are there ({})",
+                                    job_.Valid(), job_.min_available, invalid->reason)
+                      : fmt::format("{} ({})", invalid->message, invalid->reason);
       return Stop(std::move(gate));
     }
     gate.text = fmt::format("{} valid pod(s), minAvailable {}", job_.Valid(), job_.min_available);
@@ -414,8 +416,7 @@ class GateWriter {
       if (gate.verdict != Verdict::kNo) continue;
       if (best == nullptr || Rank(gate) > Rank(*best)) best = &gate;
     }
-    if (best != nullptr)
-      out_.why = fmt::format("{}{}", best->action.empty() ? "" : best->action + ": ", best->text);
+    if (best != nullptr) out_.why = fmt::format("{} ({})", best->text, best->action);
   }
 
   static int Rank(const Gate& gate) {

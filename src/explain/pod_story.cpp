@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kMostTakers = 10;
 constexpr size_t kMostNeighbours = 12;
+constexpr size_t kMostVictims = 20;
 
 class PodStory {
  public:
@@ -80,7 +81,7 @@ class PodStory {
                            .title = e.node.valid()
                                         ? fmt::format("the others on {}", c_.NodeName(e.node))
                                         : "the others",
-                           .columns = {"pod", "and why it, not they"}};
+                           .columns = {"pod", "what became of it"}};
     for (const EvictionStories::Neighbour& n : EvictionStories(s_).NeighboursOf(index)) {
       if (table.rows.size() >= kMostNeighbours) {
         ++table.left_out;
@@ -247,6 +248,10 @@ void AddVictimsFor(const Session& s, JobId job, TaskId pod, Explanation& explana
     table.rows.push_back(
         {s.cluster.TaskKey(e.task), e.node.valid() ? s.cluster.NodeName(e.node) : "unknown",
          fmt::format("{}{}", WhyEvicted(s, e), agreed.empty() ? "" : "; allowed by " + agreed)});
+  }
+  if (table.rows.size() > kMostVictims) {
+    table.left_out = table.rows.size() - kMostVictims;
+    table.rows.erase(table.rows.begin() + static_cast<ptrdiff_t>(kMostVictims), table.rows.end());
   }
   if (!table.rows.empty()) explanation.tables.push_back(std::move(table));
 }

@@ -114,7 +114,7 @@ class QueueStory {
     ExplanationTable table{
         .name = "queues",
         .title = "all queues before this cycle",
-        .columns = {"queue", "weight", "share", "deserved", "allocated", "request", ""}};
+        .columns = {"queue", "weight", "share", "deserved", "allocated", "request", "standing"}};
     for (QueueId id : before_.queues_by_name) {
       const Account& a = accounts_[id];
       table.rows.push_back(
@@ -124,7 +124,8 @@ class QueueStory {
            AmountsText(a.request, c_.kinds),
            IsOver(a)    ? "over"
            : IsUnder(a) ? (AsksForMore(a) ? "under, asks for more" : "under")
-                        : ""});
+           : a.known    ? "at its share"
+                        : "-"});
     }
     out_.tables.push_back(std::move(table));
   }

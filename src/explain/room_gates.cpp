@@ -36,7 +36,8 @@ class RoomGateWriter {
         furthest_(search.Furthest()) {}
 
   std::vector<Gate> Write() {
-    if (Eligible() && Predicates() && Candidates() && Victims() && Enough() && QueueShare())
+    if (Eligible() && MayReclaim() && Predicates() && Candidates() && Victims() && Enough() &&
+        QueueShare())
       PredicatesAfter();
     return std::move(gates_);
   }
@@ -60,6 +61,15 @@ class RoomGateWriter {
     return No(std::move(gate));
   }
 
+  // Reclaim asks first whether the queue would stay within what it deserves.
+  bool MayReclaim() {
+    if (!search_.no_share) return true;
+    Gate gate{.name = "queue"};
+    AddQueueNumbers(s_, job_.queue, search_.queue_allocated, search_.task, gate);
+    gate.text = DescribeQueueRefusal(s_, job_.queue, search_.task, search_.queue_allocated);
+    return No(std::move(gate));
+  }
+
   bool Predicates() {
     Gate gate{.name = "predicates"};
     if (!search_.refused_everywhere.empty()) {
@@ -73,8 +83,8 @@ class RoomGateWriter {
     ExplanationTable refusals = RefusalTable(s_, search_.nodes);
     if (refused == all) {
       gate.text = all == 0 ? "there is no node"
-                           : fmt::format("none of {} would take {}, whoever is evicted{}",
-                                         Plural(all, "node"), c_.TaskKey(search_.task),
+                           : fmt::format("no node (of {}) would take {}, whoever is evicted{}", all,
+                                         c_.TaskKey(search_.task),
                                          refusals.rows.size() == 1 ? ": " + refusals.rows[0][1].text
                                                                    : std::string());
       gate.tables.push_back(std::move(refusals));
@@ -204,7 +214,8 @@ class RoomGateWriter {
     if (room.spared.empty()) return "all are spared";
     std::string text =
         fmt::format("{} is spared by {}", c_.TaskKey(room.spared[0].pod), room.spared[0].why);
-    if (room.spared.size() > 1) text += fmt::format(" ({} more)", room.spared.size() - 1);
+    if (room.spared.size() > 1)
+      text += fmt::format(" (and {} there)", Plural(room.spared.size() - 1, "more pod"));
     return text;
   }
 
@@ -285,6 +296,7 @@ std::vector<Gate> RoomGates(const Session& session, JobId job, const RoomSearch&
 
 std::string MissingText(const Session& s, const NodeRoom& room) {
   if (room.short_of < 0) return "nothing";
+  if (room.short_of == ResourceKinds::kPods) return "room for another pod (its number of pods)";
   return fmt::format("{} {}", AmountText(room.missing, room.short_of),
                      s.cluster.kinds.Name(room.short_of));
 }

@@ -38,6 +38,8 @@ class Searcher {
     found_.queue_known = s_.queue_reports[queue_].known;
     found_.not_eligible = WhyNotEligible();
     if (!found_.not_eligible.empty()) return std::move(found_);
+    found_.no_share = !IsPreempt() && !s_.Preemptive(queue_, task_);
+    if (found_.no_share) return std::move(found_);
     if (const Refusal refusal = s_.node_search().Prepare(task_); refusal.refused()) {
       found_.refused_everywhere = s_.reasons.Text(refusal.reason);
       return std::move(found_);
@@ -60,12 +62,7 @@ class Searcher {
     const Task& task = c_.tasks[task_];
     if (task.preemption_policy == PreemptionPolicy::kNever)
       return fmt::format("{} says preemptionPolicy: Never", c_.TaskKey(task_));
-    if (!IsPreempt()) {
-      if (!s_.Preemptive(queue_, task_))
-        return fmt::format("with {} queue {} would have more than it deserves, or it is not open",
-                           c_.TaskKey(task_), c_.QueueName(queue_));
-      return {};
-    }
+    if (!IsPreempt()) return {};
     if (task.nominated_node == kEmptyStr) return {};
     const std::string_view name = c_.Text(task.nominated_node);
     const NodeId node = c_.FindNode(task.nominated_node);

@@ -56,6 +56,7 @@ struct RoomSearch {
   EvictingAction action = EvictingAction::kPreempt;
   TaskId task;
   std::string not_eligible;          // why the pod may not evict anybody; empty: it may
+  bool no_share = false;             // reclaim: its queue has no right to more
   std::string refused_everywhere;    // refused before any node is looked at
   std::vector<NodeRoom> nodes;       // by name
   std::vector<PluginTally> tallies;  // in the order of the configuration

@@ -133,10 +133,8 @@ class VetoText {
     }
     const double without = DominantShare(left, c_.total);
     if (!(with > without)) return {};
-    return fmt::format(
-        "share {:.2f} > {:.2f}: {} with its pod would hold more of the cluster than {} "
-        "without this one",
-        with, without, c_.JobKey(own), c_.JobKey(theirs));
+    return fmt::format("share {:.2f} > {:.2f} ({} with the newcomer, {} without this pod)", with,
+                       without, c_.JobKey(own), c_.JobKey(theirs));
   }
 
   std::string QueueShare() const {

@@ -21,15 +21,15 @@ constexpr size_t kMostSteps = 15;
 constexpr size_t kMostJobs = 20;
 constexpr size_t kMostPodsInCell = 4;
 
-// "2026-03-10T21:00:00+08:00 Asia/Shanghai (2026-03-10T13:00:00Z)"
+// "2026-03-10T21:00:00+08:00 (2026-03-10T13:00:00Z)"
 std::string BothTimes(Timestamp at, const TimeZone& zone) {
   const int offset = zone.OffsetAt(at.UnixSeconds()).seconds;
   std::string local = FormatRfc3339(Timestamp::FromUnixSeconds(at.UnixSeconds() + offset));
-  if (offset == 0) return fmt::format("{} {}", local, zone.name());
+  if (offset == 0) return local;
   local.pop_back();  // the Z
   const int minutes = std::abs(offset) / 60;
   local += fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
-  return fmt::format("{} {} ({})", local, zone.name(), FormatRfc3339(at));
+  return fmt::format("{} ({})", local, FormatRfc3339(at));
 }
 
 std::string Pods(size_t n) {
@@ -84,7 +84,7 @@ class ZoneStory {
                                  FormatShortDuration(ElapsedNs(in_.now, *change)),
                                  BothTimes(*change, window_->zone));
     }
-    out_.facts.push_back(fmt::format("window {} ({}); now it is {}", window_->text,
+    out_.facts.push_back(fmt::format("window {} {}; now it is {}", window_->text,
                                      window_->zone.name(), BothTimes(in_.now, window_->zone)));
     Drain(open, change);
   }
