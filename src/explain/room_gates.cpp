@@ -135,10 +135,13 @@ class RoomGateWriter {
                           table.rows[0][1].text)
             : std::string();
     if (table.rows.size() > 1) gate.tables.push_back(std::move(table));
-    if (candidates == 0 && furthest_ <= RoomStage::kNoCandidates) {
-      gate.text = pods == 0 ? "nobody runs on those nodes"
-                            : fmt::format("none of the {} there may be evicted for it{}",
-                                          Plural(pods, "pod"), others);
+    if (furthest_ <= RoomStage::kNoCandidates) {
+      gate.text = candidates > 0 ? "there is room without evicting anybody, and the dry run of "
+                                   "topology-aware preemption looks only for nodes where somebody "
+                                   "has to go"
+                  : pods == 0    ? "nobody runs on those nodes"
+                                 : fmt::format("none of the {} there may be evicted for it{}",
+                                               Plural(pods, "pod"), others);
       if (const NodeRoom* nearest = search_.NearestAt(RoomStage::kNoCandidates);
           nearest != nullptr && nearest->short_of >= 0)
         gate.text += fmt::format("; short by {} on {}", MissingText(s_, *nearest),

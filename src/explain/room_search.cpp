@@ -27,7 +27,11 @@ class Searcher {
         queue_(c_.jobs[c_.tasks[task].job].queue),
         checks_everything_(action == EvictingAction::kPreempt || session.compat.reclaim_predicates),
         asks_again_(session.compat.predicate_error_cache &&
-                    !session.node_search().IsNodeLocal(task)) {
+                    !session.node_search().IsNodeLocal(task)),
+        dry_runs_(action == EvictingAction::kPreempt &&
+                  session.config.ArgumentsOf("preempt")
+                      .GetBool("enableTopologyAwarePreemption")
+                      .value_or(false)) {
     found_.action = action;
     found_.task = task;
   }
@@ -122,7 +126,12 @@ class Searcher {
     }
     room.census = CandidatesOn(s_, found_.action, task_, node);
     const std::vector<TaskId>& candidates = room.census.candidates;
-    if (candidates.empty() && !IsPreempt()) {
+    // The dry run looks only for nodes where somebody has to go.
+    if (dry_runs_ && room.has_room && Fits(node, false)) {
+      room.stage = RoomStage::kNoCandidates;
+      return room;
+    }
+    if (candidates.empty() && (!IsPreempt() || dry_runs_)) {
       room.stage = RoomStage::kNoCandidates;
       NoteShortage(room, {});
       return room;
@@ -244,6 +253,7 @@ class Searcher {
   QueueId queue_;
   bool checks_everything_;
   bool asks_again_;
+  bool dry_runs_;
   size_t nodes_with_words_ = 0;
   double nearest_ratio_ = std::numeric_limits<double>::infinity();
   RoomSearch found_;

@@ -24,9 +24,12 @@ std::vector<CycleInput> RecordedClusters(const std::string& name, size_t most) {
     simdjson::dom::element root;
     EXPECT_EQ(parser.parse(line).get(root), simdjson::SUCCESS);
     CycleInput input;
-    input.cluster = std::string(std::string_view(root["cluster"]));
-    input.config = std::string(std::string_view(root["config"]));
+    input.cluster = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":" +
+                    simdjson::to_string(root["objects"]) + "}";
+    input.config = std::string(std::string_view(root["conf"]));
     input.now = std::string(std::string_view(root["now"]));
+    if (input.now.empty()) input.now = "2026-03-10T12:00:00Z";
+    input.lenient = true;
     inputs.push_back(std::move(input));
   }
   return inputs;

@@ -15,8 +15,10 @@ Explanation WhyNot(const std::string& file) {
 
 TEST(FailureTree, NoFailureIsExplainedAsSuccess) {
   const Explanation e = WhyNot("0-success.yaml");
-  for (const Gate& gate : e.gates)
-    if (gate.action == "preempt") EXPECT_EQ(gate.verdict, Verdict::kYes) << gate.name;
+  for (const Gate& gate : e.gates) {
+    if (gate.action != "preempt") continue;
+    EXPECT_EQ(gate.verdict, Verdict::kYes) << gate.name;
+  }
   EXPECT_EQ(NumberOf(GateOf(e, "preempt", "pipelined"), "evicted"), 1);
   EXPECT_EQ(
       e.answer,
@@ -270,6 +272,9 @@ struct ReclaimScene : Scene {
 
 TEST(FailureTree, QueueThatIsNotReclaimableIsNamed) {
   ReclaimScene scene;
+  scene.pod.asks = scene.victim_pod.asks = "cpu 2, memory 1Gi";
+  scene.more =
+      PodYaml({.name = "old-1", .group = "old", .node = "n1", .asks = "cpu 2, memory 1Gi"});
   CycleInput input = scene.Input();
   const std::string before = "metadata: {name: default}\nspec: {weight: 1";
   const size_t at = input.cluster.find(before);
@@ -277,7 +282,7 @@ TEST(FailureTree, QueueThatIsNotReclaimableIsNamed) {
   input.cluster.insert(at + before.size(), ", reclaimable: false");
   const Explanation e = Explained(input, "job", "default/new");
   EXPECT_EQ(LastGate(e, "reclaim").name, "candidates");
-  EXPECT_TRUE(Says(e, "1 pod of a queue that is not reclaimable"));
+  EXPECT_TRUE(Says(e, "2 pods of a queue that is not reclaimable"));
   EXPECT_TRUE(HasFlip(e, "queue default reclaimable: true"));
 }
 
@@ -331,7 +336,7 @@ TEST(FailureTree, JobBudgetIsNamedAndASmallestLargerOneFound) {
                               {"volcano.sh/preemptable", "true"}};
   scene.victim_pod.annotations = {{"volcano.sh/preemptable", "true"}};
   scene.config = {.actions = "enqueue, allocate, preempt",
-                  .tiers = {"tdm", "gang predicates nodeorder"},
+                  .tiers = {"tdm gang predicates nodeorder"},
                   .tdm = {{"tdm.revocable-zone.rz1", "08:00-21:00"}}};
   const Explanation e = scene.Explain();
   EXPECT_TRUE(
