@@ -41,7 +41,7 @@ class Forecaster {
         out_.complete = true;
         return std::move(out_);
       }
-      if (window_ && window_->IsOpen(at)) {
+      if (window_ && !window_->IsEmptied(at)) {
         out_.reopened = true;
         break;
       }

@@ -27,7 +27,7 @@ struct DrainForecast {
   Timestamp end;                  // of the last step, or of the forecast
 };
 
-// From `begin` on, when the zone is closed.
+// From `begin` on, when the zone is closed or, with a lead, about to be.
 DrainForecast ForecastDrain(const CycleInputs& inputs, std::string_view zone, Timestamp begin);
 
 }  // namespace krafla

@@ -113,9 +113,10 @@ class PodStory {
       Protect("gang", fmt::format("{} has {} ready, minimum {}", c_.JobKey(task_.job), job.Ready(),
                                   job.min_available));
     if (Configured("cdp"))
-      if (const auto left = CooldownLeftNs(s_, pod_); left && task_.pod_running)
-        Protect("cdp", fmt::format("cooldown, {} left of {}", FormatShortDuration(*left),
-                                   FormatShortDuration(task_.cooldown_ns)));
+      if (const auto cooldown = CooldownOf(s_, pod_); cooldown && task_.pod_running)
+        Protect("cdp",
+                fmt::format("cooldown, {} left of {}", FormatShortDuration(cooldown->left_ns),
+                            FormatShortDuration(cooldown->length_ns)));
     if (Configured("conformance")) {
       const std::string_view cls = c_.Text(task_.priority_class);
       if (c_.Text(task_.ns) == "kube-system" || cls == "system-cluster-critical" ||

@@ -30,12 +30,23 @@ Resource AllocatedOf(const Cluster& cluster, QueueId queue) {
   return allocated;
 }
 
-std::optional<int64_t> CooldownLeftNs(const Session& s, TaskId id) {
+std::optional<Cooldown> CooldownOf(const Session& s, TaskId id) {
   const Task& task = s.cluster.tasks[id];
-  if (task.cooldown_ns < 0 || !task.scheduled_at.Present()) return std::nullopt;
-  const int64_t elapsed = ElapsedNs(task.scheduled_at, s.now);
-  if (elapsed >= task.cooldown_ns) return std::nullopt;
-  return task.cooldown_ns - elapsed;
+  int64_t length_ns = task.cooldown_ns;
+  if (length_ns < 0 && s.compat.inherited_cooldown && task.job.valid()) {
+    const Job& job = s.cluster.jobs[task.job];
+    length_ns = job.cooldown_ns;
+    if (length_ns < 0 && job.queue.valid()) length_ns = s.cluster.queues[job.queue].cooldown_ns;
+  }
+  if (length_ns < 0)
+    for (const Tier& tier : s.config.tiers)
+      for (const PluginOption& option : tier.plugins)
+        if (option.name == "cdp")
+          length_ns = option.arguments.GetDurationNs("cdp.default-cooldown").value_or(-1);
+  if (length_ns < 0 || !task.scheduled_at.Present()) return std::nullopt;
+  const int64_t elapsed_ns = ElapsedNs(task.scheduled_at, s.now);
+  if (elapsed_ns >= length_ns) return std::nullopt;
+  return Cooldown{length_ns, length_ns - elapsed_ns};
 }
 
 namespace {
@@ -82,9 +93,11 @@ class VetoText {
                    ? fmt::format("it has the priority class {}", c_.Text(task.priority_class))
                    : "it is in namespace kube-system";
       case VetoCode::kCooldown:
-        if (const auto left = CooldownLeftNs(s_, spared_))
-          return fmt::format("cooldown, {} left of {}", FormatShortDuration(*left),
-                             FormatShortDuration(task.cooldown_ns));
+        return CooldownText();
+      case VetoCode::kEvictedTooOften:
+        if (const auto* times = s_.memory.FindJobEvictions(c_.JobKey(task.job)))
+          return fmt::format("{} has lost pods to others {} time(s) of late, the limit is reached",
+                             c_.JobKey(task.job), times->times.size());
         return {};
       case VetoCode::kBudget:
         return vote_.plugin == "pdb" ? PodBudget() : JobBudget();
@@ -95,6 +108,14 @@ class VetoText {
         return {};
     }
     return {};
+  }
+
+  // Nothing when it is over and only cdp.backoff makes it longer.
+  std::string CooldownText() const {
+    const std::optional<Cooldown> cooldown = CooldownOf(s_, spared_);
+    if (!cooldown) return {};
+    return fmt::format("cooldown, {} left of {}", FormatShortDuration(cooldown->left_ns),
+                       FormatShortDuration(cooldown->length_ns));
   }
 
   std::string Priorities() const {

@@ -20,7 +20,12 @@ std::string DescribeVeto(Session& session, EvictingAction action, TaskId for_tas
 Resource AllocatedOf(const Cluster& cluster, QueueId queue);
 Resource AllocatedOf(const Cluster& cluster, JobId job);
 
-// How much longer the pod is protected; nothing when it is not.
-std::optional<int64_t> CooldownLeftNs(const Session& session, TaskId task);
+// A pod's cooldown as cdp finds it: its own, its PodGroup's, its Queue's or the configured default,
+// without what cdp.backoff adds. Nothing when it has none or it is over.
+struct Cooldown {
+  int64_t length_ns = 0;
+  int64_t left_ns = 0;
+};
+std::optional<Cooldown> CooldownOf(const Session& session, TaskId task);
 
 }  // namespace krafla

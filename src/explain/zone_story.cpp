@@ -75,10 +75,10 @@ class ZoneStory {
     const bool open = window_->IsOpen(in_.now);
     const std::optional<Timestamp> change = window_->NextChange(in_.now);
     out_.answer = fmt::format("zone {} is {}", name_, open ? "open" : "closed");
-    if (!window_->window) {
+    if (!window_->windows) {
       out_.answer += fmt::format(" for good: its window {} cannot be read.", Quoted(window_->text));
     } else if (!change) {
-      out_.answer += open ? " all day." : " all day.";
+      out_.answer += " all day, every day.";
     } else {
       out_.answer += fmt::format(", and {} in {}, at {}.", open ? "closes" : "opens",
                                  FormatShortDuration(ElapsedNs(in_.now, *change)),
@@ -174,7 +174,17 @@ class ZoneStory {
                                 : "nobody has to leave it");
       return;
     }
-    Forecast(open ? *change : in_.now, open);
+    Timestamp begin = in_.now;
+    if (!window_->IsEmptied(in_.now)) {
+      begin = Timestamp{change->ns - window_->lead_ns};
+      if (window_->lead_ns > 0)
+        out_.facts.push_back(fmt::format("that begins {} before it closes, at {}",
+                                         FormatShortDuration(window_->lead_ns),
+                                         BothTimes(begin, window_->zone)));
+    } else if (open) {
+      out_.facts.push_back("it is being emptied already: it closes within tdm.drain-lead");
+    }
+    Forecast(begin, open);
   }
 
   void Forecast(Timestamp begin, bool open) {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kZonePrefix = "tdm.revocable-zone.";
 constexpr std::string_view kEvictPeriod = "tdm.evict.period";
+constexpr std::string_view kDrainLead = "tdm.drain-lead";
 constexpr std::string_view kTimeZone = "tdm.timezone";
 constexpr int64_t kDefaultEvictPeriodNs = 60 * Timestamp::kNsPerSecond;
 
@@ -33,13 +34,24 @@ int64_t EvictPeriodNs(const SchedulerConfig& config) {
 }
 
 bool ConfiguredZone::IsOpen(Timestamp now) const {
-  if (!window) return false;
-  return volcano_windows ? IsOpenVolcano(*window, now, zone) : krafla::IsOpen(*window, now, zone);
+  if (!windows) return false;
+  return volcano_windows && windows->Daily() != nullptr
+             ? IsOpenVolcano(*windows->Daily(), now, zone)
+             : krafla::IsOpen(*windows, now, zone);
 }
 
 std::optional<Timestamp> ConfiguredZone::NextChange(Timestamp now) const {
-  if (!window) return std::nullopt;
-  return krafla::NextChange(*window, now, zone);
+  if (!windows) return std::nullopt;
+  return volcano_windows && windows->Daily() != nullptr
+             ? NextChangeVolcano(*windows->Daily(), now, zone)
+             : krafla::NextChange(*windows, now, zone);
+}
+
+bool ConfiguredZone::IsEmptied(Timestamp now) const {
+  if (!IsOpen(now)) return true;
+  if (lead_ns <= 0) return false;
+  const std::optional<Timestamp> closes = NextChange(now);
+  return closes && ElapsedNs(now, *closes) <= lead_ns;
 }
 
 std::vector<ConfiguredZone> ConfiguredZones(const SchedulerConfig& config,
@@ -48,17 +60,19 @@ std::vector<ConfiguredZone> ConfiguredZones(const SchedulerConfig& config,
   const PluginOption* tdm = FindTdm(config);
   if (tdm == nullptr) return zones;
   TimeZone zone = fallback;
+  const int64_t lead_ns = tdm->arguments.GetDurationNs(kDrainLead).value_or(0);
   if (const auto name = tdm->arguments.GetString(kTimeZone))
     if (const Result<TimeZone> found = FindTimeZone(*name)) zone = *found;
   for (const Argument& argument : tdm->arguments.items) {
     if (!argument.key.starts_with(kZonePrefix)) continue;
     ConfiguredZone configured{.name = argument.key.substr(kZonePrefix.size()),
                               .text = argument.text,
-                              .window = {},
+                              .windows = {},
                               .zone = zone,
-                              .volcano_windows = !config.compatibility.windows};
-    if (const Result<ZoneWindow> window = ParseZoneWindow(argument.text))
-      configured.window = *window;
+                              .volcano_windows = !config.compatibility.windows,
+                              .lead_ns = std::max<int64_t>(0, lead_ns)};
+    if (const Result<ZoneSchedule> windows = ParseZoneSchedule(argument.text))
+      configured.windows = *windows;
     zones.push_back(std::move(configured));
   }
   std::sort(zones.begin(), zones.end(),

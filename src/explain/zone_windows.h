@@ -6,18 +6,21 @@
 #include <vector>
 
 #include "config/scheduler_config.h"
-#include "model/zone_window.h"
+#include "model/zone_schedule.h"
 
 namespace krafla {
 
 struct ConfiguredZone {
   std::string name;
-  std::string text;                  // the window as written
-  std::optional<ZoneWindow> window;  // nothing: it cannot be read, the zone is never open
+  std::string text;                     // the windows as written
+  std::optional<ZoneSchedule> windows;  // nothing: they cannot be read, the zone is never open
   TimeZone zone;
   bool volcano_windows = false;
+  int64_t lead_ns = 0;  // how long before it closes it begins to be emptied
 
   bool IsOpen(Timestamp now) const;
+  // Closed, or about to close within the lead.
+  bool IsEmptied(Timestamp now) const;
   std::optional<Timestamp> NextChange(Timestamp now) const;
 };
 
