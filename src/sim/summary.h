@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_writer.h"
@@ -88,6 +89,8 @@ struct ZoneDrain {
   int64_t evictions = 0;
   std::vector<DrainHold> held;  // longest first
 };
+
+std::string_view ToString(ZoneDrain::End end);  // drained, reopened, run-ended
 
 struct WaitingJob {
   std::string job;
