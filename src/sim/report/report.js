@@ -49,7 +49,7 @@
   };
   const percent = f => f > 0 && f < 0.005 ? '<1%' : `${Math.round(f * 100)}%`;
   const number = n => n.toLocaleString('en-US');
-  const count = n => Number.isInteger(n) || n >= 100 ? number(Math.round(n)) : n.toFixed(1);
+  const count = n => n >= 100 || Math.abs(n - Math.round(n)) < 0.05 ? number(Math.round(n)) : n.toFixed(1);
   const plural = (n, one, many = one + 's') => `${number(n)} ${n === 1 ? one : many}`;
 
   // ---- elements ---------------------------------------------------------------------------
@@ -660,7 +660,7 @@
   const block = (title, note, content, wide) => $('details').append(
     h('div', {class: wide ? 'wide' : null}, h('h2', {}, title), h('p', {}, note), content));
   const text = name => ({name}), num = name => ({name, n: true});
-  const SHOWN = 25;
+  const SHOWN = 12;
   const upTo = (rows, make) => rows.slice(0, SHOWN).map(make);
   const leftOut = rows => rows.length > SHOWN ? ` The first ${SHOWN} of ${number(rows.length)}.` : '';
   const details = () => {
@@ -710,7 +710,9 @@
   let started = false;
   const render = () => {
     width = Math.max($('timeline').clientWidth, 560);
+    const focused = document.activeElement && document.activeElement.dataset.eviction;
     for (const chart of charts) chart.draw(chart);
+    if (focused !== undefined) { const m = marks.find(k => k.dataset.eviction === focused); if (m) m.focus({preventScroll: true}); }
     $('range').textContent = `${when(view[0], false)} – ${when(view[1], false)}` + (view[0] > 0 || view[1] < LENGTH ? '' : ' · drag in a chart to zoom');
     hideTip();
   };
