@@ -22,7 +22,7 @@ enum class SimEventKind : uint8_t {
   kZoneClosed,    // zone
   kDrainHeld,     // zone: a closed zone still has pods that should go; count: how many; text: why
   kZoneDrained,   // zone: nobody who should go is left after its closing; count: seconds it took
-  kJobSubmitted,  // job, queue, priority; count: pods; minimum: minAvailable
+  kJobSubmitted,  // job, queue, priority; count: pods; minimum: minAvailable; budget_floor
   kJobPhase,      // job, text: Pending, Inqueue, Running, Unknown, Completed
   kJobWaiting,    // job, text: why, as a user would read it; logged when the reason changes
   kJobCompleted,  // job
@@ -68,6 +68,8 @@ struct SimEvent {
   double share = 0;
   AmountMap amounts;
   AmountMap deserved;
+  // Fewest pods that the job's disruption budget leaves it; -1: it has none, or it is not known.
+  int32_t budget_floor = -1;
 };
 
 // Told of everything, in order.
