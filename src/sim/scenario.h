@@ -35,6 +35,9 @@ struct NodeShape {
   ScenarioPlace place;
 };
 
+// The name of the `number`th node of a shape, from 1.
+std::string NodeName(const NodeShape& shape, int32_t number);
+
 // One role of a job's pods.
 struct TaskShape {
   std::string name = "main";

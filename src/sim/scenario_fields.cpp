@@ -36,7 +36,7 @@ void ScenarioProblems::Add(Severity severity, std::string object, std::string fi
 ScenarioPlace ScenarioProblems::PlaceOf(Location at) const {
   if (at.line >= 0) return {file_, at};
   const auto index = static_cast<size_t>(-at.line - 1);
-  return {index < settings_.size() ? "--set " + settings_[index] : "--set", {}};
+  return {index < settings_.size() ? settings_[index] : file_, {}};
 }
 
 void ScenarioProblems::MoveTo(Diagnostics& diagnostics) {

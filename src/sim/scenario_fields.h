@@ -17,7 +17,7 @@
 namespace krafla {
 
 // The complaints about one file. A place with a line below 0 is not in the file but in the -line'th
-// --set of the command line.
+// of the options that changed it ("--set seed=7").
 class ScenarioProblems {
  public:
   explicit ScenarioProblems(std::string file, std::vector<std::string> settings = {})
