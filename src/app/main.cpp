@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/run_command.h"
+#include "app/simulate_command.h"
 #include "app/version.h"
 
 namespace {
@@ -14,10 +15,49 @@ namespace {
 std::optional<std::string> WrongCommand(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   const std::string word = argv[1];
-  if (word == "run") return std::nullopt;
-  for (const char* planned : {"simulate", "explain", "check", "serve", "bench"})
-    if (word == planned) return "krafla " + word + " is planned and not there yet; there is: run";
-  return "unknown command \"" + word + "\"; there is: run";
+  if (word == "run" || word == "simulate") return std::nullopt;
+  const std::string there = "; there is: run, simulate";
+  for (const char* planned : {"explain", "check", "serve", "bench"})
+    if (word == planned) return "krafla " + word + " is planned and not there yet" + there;
+  return "unknown command \"" + word + "\"" + there;
+}
+
+CLI::App* AddSimulateCommand(CLI::App& app, krafla::SimulateCommandOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "simulate",
+      "Run scenarios in virtual time: a cluster in memory, the scheduler's own loop, and what the "
+      "scenario expects of it. docs/scenarios.md describes the file.");
+  command
+      ->add_option("SCENARIO", options.scenarios,
+                   "Scenario files, or folders of them. One gets its summary, several a line each.")
+      ->required();
+  krafla::ScenarioOverrides& overrides = options.overrides;
+  command
+      ->add_option("--set", overrides.set,
+                   "Change the scenario: kubelet.startup=30s, cluster.nodes[0].count=50, "
+                   "queues[research].weight=3. May be given several times.")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--config", overrides.config,
+                      "Scheduler configuration file instead of the scenario's own.");
+  command
+      ->add_option("--add", overrides.add,
+                   "Manifests or workload entries to add at the start, or at a time: "
+                   "job.yaml@12:00. May be given several times.")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--compare", options.compare,
+                      "Another scenario or another configuration: run it too, print differences.");
+  command->add_option("--until", overrides.until, "When to end: 7d, \"day 2 08:00\".");
+  command->add_option("--seed", overrides.seed, "What random draws begin with.");
+  command->add_option("--report", options.report, "Folder for a report as one HTML file.");
+  command->add_option("--events", options.events,
+                      "File for the event log, one JSON object per line; - for standard output.");
+  command->add_option("--output,-o", options.output, "text (default) or json.")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_option("-v,--v", options.verbosity, "Log level on standard error: 3, 4 or 5.")
+      ->check(CLI::Range(0, 10));
+  return command;
 }
 
 }  // namespace
@@ -65,12 +105,21 @@ int main(int argc, char** argv) {
   run_command->add_option("-v,--v", run.verbosity, "Log level on standard error: 3, 4 or 5.")
       ->check(CLI::Range(0, 10));
 
+  krafla::SimulateCommandOptions simulate;
+  CLI::App* simulate_command = AddSimulateCommand(app, simulate);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
     return code == 0 ? 0 : 2;
   }
-  run.color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  if (simulate_command->parsed()) {
+    simulate.color = color;
+    simulate.progress = isatty(STDERR_FILENO) != 0;
+    return krafla::SimulateCommand(simulate, std::cout, std::cerr);
+  }
+  run.color = color;
   return krafla::RunCommand(run, std::cin, std::cout, std::cerr);
 }
