@@ -61,7 +61,8 @@ std::optional<std::string> WrongTaint(std::string_view taint) {
   return std::nullopt;
 }
 
-void ReadNodeName(Fields& fields, NodeShape& shape) {
+// False after a complaint.
+bool ReadNodeName(Fields& fields, NodeShape& shape) {
   if (const auto name = fields.Text("name")) {
     shape.name = *name;
   } else if (shape.count == 1) {
@@ -71,17 +72,19 @@ void ReadNodeName(Fields& fields, NodeShape& shape) {
   if (!place.sound) {
     fields.Error("name", fmt::format("expected one place for the number, %d or %03d, got {}",
                                      Quoted(shape.name)));
-    return;
+    return false;
   }
   std::string example = shape.name;
   if (place.begin != std::string_view::npos) {
-    example.replace(place.begin, place.end - place.begin, "1");
+    example = fmt::format("{}1{}", shape.name.substr(0, place.begin), shape.name.substr(place.end));
   } else if (shape.count > 1) {
     fields.Error("name", fmt::format("{} nodes need a place for the number; write {}", shape.count,
                                      Quoted(shape.name + "-%d")));
-    return;
+    return false;
   }
-  if (const auto wrong = WrongName(example)) fields.Error("name", *wrong);
+  const auto wrong = WrongName(example);
+  if (wrong) fields.Error("name", *wrong);
+  return !wrong;
 }
 
 void ReadNodes(const YamlNode& node, const std::string& path, ScenarioReading& reading,
@@ -94,7 +97,7 @@ void ReadNodes(const YamlNode& node, const std::string& path, ScenarioReading& r
   NodeShape shape;
   shape.place = problems.PlaceOf(node.location);
   shape.count = static_cast<int32_t>(fields.Whole("count", 0, kMaxNodes).value_or(1));
-  ReadNodeName(fields, shape);
+  const bool named = ReadNodeName(fields, shape);
   shape.resources = fields.Amounts("resources");
   const std::pair<std::string_view, std::string_view> shorthands[] = {
       {"cpu", "cpu"}, {"memory", "memory"}, {"pods", "pods"}, {"gpu", "nvidia.com/gpu"}};
@@ -118,8 +121,7 @@ void ReadNodes(const YamlNode& node, const std::string& path, ScenarioReading& r
     if (const auto wrong = WrongTaint(taint)) fields.Error("taints", *wrong);
   fields.Finish();
 
-  const NumberPlace place = FindNumberPlace(shape.name);
-  if (place.sound) {
+  if (named) {
     for (int32_t i = 1; i <= shape.count; ++i) {
       const std::string name = NodeName(shape, i);
       if (reading.names.nodes.insert(name).second) continue;
@@ -288,10 +290,9 @@ class NameSink final : public FactSink {
 std::string NodeName(const NodeShape& shape, int32_t number) {
   const NumberPlace place = FindNumberPlace(shape.name);
   if (!place.sound || place.begin == std::string_view::npos) return shape.name;
-  std::string name = shape.name;
   const int width = place.end - place.begin == 4 ? shape.name[place.begin + 2] - '0' : 0;
-  name.replace(place.begin, place.end - place.begin, fmt::format("{:0{}}", number, width));
-  return name;
+  return fmt::format("{}{:0{}}{}", shape.name.substr(0, place.begin), number, width,
+                     shape.name.substr(place.end));
 }
 
 std::string ResolvePath(const std::string& file, const std::string& folder) {

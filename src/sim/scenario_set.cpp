@@ -80,8 +80,9 @@ Result<YamlNode*> StepIntoList(YamlNode& list, const Step& step) {
         fmt::format("{} is inside of a list; write [0] or [name] before it", Quoted(step.key)));
   if (const auto index = AsIndex(step.key)) {
     if (*index < list.items.size()) return &list.items[*index];
-    return Fail(fmt::format("{} does not exist; the list has {} items, counted from 0",
-                            Quoted(step.path), list.items.size()));
+    return Fail(fmt::format("{} does not exist; the list has {} item{}, counted from 0",
+                            Quoted(step.path), list.items.size(),
+                            list.items.size() == 1 ? "" : "s"));
   }
   std::vector<std::string_view> names;
   for (YamlNode& item : list.items) {

@@ -131,7 +131,8 @@ const JobTemplate* Templates::OfShape(const JobShape& shape, Diagnostics& diagno
   size_t pod = 0;
   for (const TaskShape& task : shape.tasks)
     if (task.replicas > 0)
-      made.roles.push_back({.facts = std::move(collector.pods.at(pod++)), .replicas = task.replicas});
+      made.roles.push_back(
+          {.facts = std::move(collector.pods.at(pod++)), .replicas = task.replicas});
   const JobTemplate* added = Add(std::move(made));
   by_shape_.emplace(std::move(key), added);
   return added;
