@@ -44,6 +44,9 @@ void ReadPodMarks(Fields& fields, TextTable& annotations) {
   if (const auto cooldown = fields.Duration("cooldown"))
     SetAnnotation(fields, "cooldown", keys::kCooldownTime, FormatGoDuration(*cooldown),
                   annotations);
+  if (const auto run_time = fields.Duration("expectedRunTime", 1))
+    SetAnnotation(fields, "expectedRunTime", "krafla.io/expected-run-time",
+                  FormatGoDuration(*run_time), annotations);
 }
 
 void ReadBudget(Fields& fields, TextTable& annotations) {
