@@ -12,16 +12,26 @@
 #include "base/timestamp.h"
 #include "config/scheduler_config.h"
 #include "session/log.h"
+#include "session/session.h"
 #include "sim/scenario.h"
 #include "sim/sim_event.h"
 
 namespace krafla {
 
+// Sees what the scheduler saw and what it made of it; for tests that judge decisions.
+class CycleWitness {
+ public:
+  virtual ~CycleWitness() = default;
+  // Before a cycle, at what the scheduler's clock shows.
+  virtual void BeforeCycle(const Cluster& cluster, Timestamp scheduler_now) = 0;
+  // After it, while its session is open and before anything takes effect.
+  virtual void AfterCycle(const Session& session) = 0;
+};
+
 struct SimulationOptions {
   // A cycle at every grid point, due or not: the same events, only slower. For a test.
   bool every_tick = false;
-  // The tables are compared with ones built anew after every cycle. For tests.
-  bool verify = false;
+  CycleWitness* witness = nullptr;
 };
 
 // How far a run has come; for a progress line.
@@ -48,7 +58,8 @@ struct SimulationResult {
 
 class Simulation {
  public:
-  // `config` is the scenario's, already read (and perhaps another one, to compare).
+  // Uses `config`, not the scenario's own: it may be another one, to compare. The scenario must
+  // outlive the simulation.
   Simulation(const Scenario& scenario, SchedulerConfig config, Log& log,
              SimulationOptions options = {});
   ~Simulation();

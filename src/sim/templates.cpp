@@ -4,10 +4,8 @@
 #include <simdjson.h>
 
 #include "base/json_writer.h"
-#include "cluster_state/assemble.h"
 #include "cluster_state/name_index.h"
 #include "manifest/volcano_job.h"
-#include "sim/scenario_sections.h"
 
 namespace krafla {
 
@@ -195,18 +193,8 @@ std::vector<const JobTemplate*> Templates::OfManifest(const FactCollector& manif
   return made;
 }
 
-void Templates::FollowKinds() {
-  const ResourceKinds& kinds = live_.kinds();
-  bool same = static_cast<size_t>(kinds.size()) == kinds_.size();
-  for (int kind = 0; same && kind < kinds.size(); ++kind)
-    same = kinds.Name(kind) == kinds_[static_cast<size_t>(kind)];
-  if (same) return;
-  Renumbering to;
-  for (const std::string& name : kinds_) to.push_back(kinds.Find(name));
-  if (!to.empty())
-    for (const auto& made : all_) Renumber(made->group, to);
-  kinds_.clear();
-  for (int kind = 0; kind < kinds.size(); ++kind) kinds_.push_back(kinds.Name(kind));
+void Templates::FollowKinds(const Renumbering& to) {
+  for (const auto& made : all_) Renumber(made->group, to);
 }
 
 }  // namespace krafla

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "cluster_state/assemble.h"
 #include "cluster_state/facts.h"
 #include "manifest/read_cluster.h"
 #include "sim/fact_collector.h"
@@ -40,7 +41,8 @@ std::string NodeAsJson(const NodeShape& shape, int32_t number);
 
 class Templates {
  public:
-  Templates(LiveCluster& live, const ReadClusterOptions& options) : live_(live), options_(options) {}
+  Templates(LiveCluster& live, const ReadClusterOptions& options)
+      : live_(live), options_(options) {}
 
   // Null, with an error, when the shape is wrong. Shapes that differ in their name alone share one.
   const JobTemplate* OfShape(const JobShape& shape, Diagnostics& diagnostics);
@@ -50,9 +52,8 @@ class Templates {
   // as Volcano's controller gives them.
   std::vector<const JobTemplate*> OfManifest(const FactCollector& manifest);
 
-  // Kinds of resources are numbered anew when one joins: amounts kept here follow.
-  void FollowKinds();
-  const std::vector<std::string>& kinds() const { return kinds_; }
+  // Kinds of resources got other numbers: the amounts kept here follow.
+  void FollowKinds(const Renumbering& to);
 
  private:
   JobTemplate* Add(JobTemplate made);
@@ -62,7 +63,6 @@ class Templates {
   ReadClusterOptions options_;
   std::vector<std::unique_ptr<JobTemplate>> all_;
   std::unordered_map<std::string, const JobTemplate*> by_shape_;
-  std::vector<std::string> kinds_;  // as numbered when the amounts were last looked at
 };
 
 }  // namespace krafla
