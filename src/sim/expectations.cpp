@@ -273,7 +273,7 @@ class NotBoundJudge : public Judge {
 
   void On(const SimEvent& event) override {
     if (event.kind != SimEventKind::kPodBound || !MatchesPodOrJob(event)) return;
-    if (event.at < from_ || event.at >= until_ || !IsThere(event.node, event.zone)) return;
+    if (!InTime(event.at) || !IsThere(event.node, event.zone)) return;
     binds_.push_back(fmt::format("{} was bound to {} at {}", event.pod, event.node, At(event.at)));
   }
   ExpectationResult Finish() override {

@@ -134,7 +134,7 @@ TEST(Expectations, EvictionsAreCountedInTheirTime) {
       "at 12:30:00 by preempt for t/urgent, t/a-main-1 at 13:00:00 by preempt for t/urgent");
   EXPECT_EQ(told("evicted: t/a, action: reclaim"), "none was evicted");
   EXPECT_EQ(told("evicted: t/a, atMost: 1"), told("evicted: t/a, count: 1"));
-  EXPECT_EQ(told("neverEvicted: t/a, before: \"12:29:59\""), "met");
+  EXPECT_EQ(told("neverEvicted: t/a, before: \"12:30\""), "met");
   EXPECT_EQ(told("neverEvicted: \"*\", between: [\"12:59\", \"13:01\"]"),
             "1 eviction: t/a-main-1 at 13:00:00 by preempt for t/urgent between 12:59:00 and "
             "13:01:00");

@@ -124,7 +124,7 @@ struct Fault {
 struct Expectation {
   enum class Kind : uint8_t {
     kBoundBy,       // every (or `count`) pod of job `match` held a place at one time by `until`
-    kNotBoundBy,    // no pod of job `match` was bound before `until`
+    kNotBoundBy,    // no pod of job `match` was bound by `until`
     kEvicted,       // pods that match were evicted between `from` and `until`, `count` of them
     kNeverEvicted,  // pods that match were never evicted (between `from` and `until`)
     kDrained,       // zone `match` held no preemptable pod `within_ns` after each closing

@@ -92,7 +92,8 @@ void ReadTimes(Fields& fields, Expectation& expectation, const ScenarioReading& 
   const auto before = fields.Time("before", reading.clock);
   const auto after = fields.Time("after", reading.clock);
   if (by) expectation.until = *by;
-  if (before) expectation.until = *before;
+  // That instant itself does not belong to it.
+  if (before) expectation.until.ns = before->ns - 1;
   if (after) expectation.from = *after;
   if (const auto at = fields.Time("at", reading.clock)) expectation.at = *at;
   if (const YamlNode* between = fields.Find("between")) {
