@@ -17,6 +17,7 @@
 #include "config/config_compatibility.h"
 #include "config/config_names.h"
 #include "config/config_problems.h"
+#include "config/config_tree.h"
 
 namespace krafla {
 
@@ -61,7 +62,7 @@ class ConfigReader {
                ConfigProblems& problems)
       : vocabulary_(vocabulary), options_(options), problems_(problems) {}
 
-  SchedulerConfig Read(std::string_view text);
+  SchedulerConfig Read(const YamlTree& tree);
 
  private:
   void ReadRoot(const YamlNode& root);
@@ -91,8 +92,7 @@ class ConfigReader {
   std::map<std::string, Location> configurations_seen_;
 };
 
-SchedulerConfig ConfigReader::Read(std::string_view text) {
-  const YamlTree tree = ParseYaml(text);
+SchedulerConfig ConfigReader::Read(const YamlTree& tree) {
   for (const YamlProblem& problem : tree.problems) {
     problems_.Error({{}, {}, ConfigTopic::kSyntax}, problem.location, problem.message);
   }
@@ -386,8 +386,14 @@ const Arguments& SchedulerConfig::ArgumentsOf(std::string_view action) const {
 
 SchedulerConfig ReadSchedulerConfig(std::string_view text, const Vocabulary& vocabulary,
                                     const ConfigReadOptions& options, Diagnostics& diagnostics) {
+  return ReadSchedulerConfigTree(ParseYaml(text), vocabulary, options, diagnostics);
+}
+
+SchedulerConfig ReadSchedulerConfigTree(const YamlTree& tree, const Vocabulary& vocabulary,
+                                        const ConfigReadOptions& options,
+                                        Diagnostics& diagnostics) {
   ConfigProblems problems(options);
-  SchedulerConfig config = ConfigReader(vocabulary, options, problems).Read(text);
+  SchedulerConfig config = ConfigReader(vocabulary, options, problems).Read(tree);
   problems.MoveTo(diagnostics);
   return config;
 }
