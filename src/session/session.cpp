@@ -28,22 +28,6 @@ std::string_view ToString(EvictionReason reason) {
   return "";
 }
 
-const Timestamp* CycleMemory::LastEviction(std::string_view zone) const {
-  for (const ZoneEviction& e : last_evictions)
-    if (e.zone == zone) return &e.at;
-  return nullptr;
-}
-
-void CycleMemory::SetLastEviction(std::string_view zone, Timestamp at) {
-  for (ZoneEviction& e : last_evictions) {
-    if (e.zone == zone) {
-      e.at = at;
-      return;
-    }
-  }
-  last_evictions.push_back({std::string(zone), at});
-}
-
 namespace {
 
 double ClockMs(clockid_t clock) {

@@ -17,6 +17,7 @@
 #include "config/scheduler_config.h"
 #include "model/cluster.h"
 #include "model/zone_window.h"
+#include "session/cycle_memory.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
 #include "session/kube_view.h"
@@ -30,18 +31,6 @@
 namespace krafla {
 
 class NodeSearch;
-
-// What outlives a cycle. A restarted scheduler begins with an empty one.
-struct CycleMemory {
-  struct ZoneEviction {
-    std::string zone;  // empty: the one clock for all zones (Volcano)
-    Timestamp at;
-  };
-  std::vector<ZoneEviction> last_evictions;
-
-  const Timestamp* LastEviction(std::string_view zone) const;
-  void SetLastEviction(std::string_view zone, Timestamp at);
-};
 
 struct SessionOptions {
   Timestamp now;

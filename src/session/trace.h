@@ -54,6 +54,7 @@ enum class VetoCode : uint16_t {
   kBudget,  // tdm's or a PodDisruptionBudget
   kOnRevocableNode,
   kNotPreemptable,
+  kEvictedTooOften,  // cdp: its job, within the eviction period
 };
 
 struct TraceEvent {
