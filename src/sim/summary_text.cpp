@@ -235,9 +235,19 @@ class SummaryPage {
                        {"TOOK", kRight},
                        {"EVICTED", kRight},
                        {"HELD UP BY", kLeft}});
-    const size_t shown = std::min(s_.drains.size(), options_.rows * 2);
-    for (size_t i = 0; i < shown; ++i) {
-      const ZoneDrain& drain = s_.drains[i];
+    int64_t empty = 0;
+    size_t left_out = 0;
+    size_t shown = 0;
+    for (const ZoneDrain& drain : s_.drains) {
+      if (drain.end == ZoneDrain::End::kDrained && drain.seconds == 0 && drain.evictions == 0) {
+        ++empty;
+        continue;
+      }
+      if (shown == options_.rows * 2) {
+        ++left_out;
+        continue;
+      }
+      ++shown;
       std::string took = DurationText(drain.seconds);
       if (drain.end == ZoneDrain::End::kReopened) took = "not before " + took;
       if (drain.end == ZoneDrain::End::kRunEnded) took = "not in " + took;
@@ -250,9 +260,11 @@ class SummaryPage {
       table.Row({drain.zone, clock_.Short(drain.closed), took, fmt::format("{}", drain.evictions),
                  held.empty() ? "-" : held});
     }
-    text_ += table.Render("  ");
-    if (shown < s_.drains.size())
-      text_ += fmt::format("  … and {} more closings\n", s_.drains.size() - shown);
+    if (!table.empty()) text_ += table.Render("  ");
+    if (left_out > 0) text_ += fmt::format("  … and {} more closings\n", left_out);
+    if (empty > 0)
+      text_ +=
+          fmt::format("  {} found nobody who had to go\n", Count(empty, "closing", "closings"));
   }
 
   void Waiting() {

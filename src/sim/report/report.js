@@ -1,0 +1,1 @@
+{{TITLE}}{{STYLE}}{{DATA}}{{SCRIPT}}
