@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "explain/eviction_story.h"
+#include "model/eviction_loops.h"
 #include "scheduler/scheduling_loop.h"
 #include "sim/cycle_observer.h"
 #include "sim/fault_injector.h"
@@ -84,6 +86,7 @@ class Simulation::Impl final : public DecisionSink {
   void RunCycle(int64_t tick);
   void ApplyBind(const Session& session, const Bind& bind);
   void ApplyEviction(const Session& session, size_t index, const EvictionStories& stories);
+  void LookForLoops();
   void Report(const std::function<void(const Progress&)>& progress);
 
   const Scenario& scenario_;
@@ -112,6 +115,8 @@ class Simulation::Impl final : public DecisionSink {
   bool due_ = false;            // the cycle that runs was due
   uint32_t zone_token_ = 0;
   int64_t evictions_ = 0;
+  EvictionLoops loops_;
+  std::map<std::vector<std::string>, int32_t> loops_told_;  // with how often they had gone round
   uint64_t ticks_run_ = 0;
 };
 
@@ -369,6 +374,7 @@ void Simulation::Impl::OnCycle(Session& session, const std::vector<JobPhaseChang
   if (!session.plan.evictions.empty()) {
     const EvictionStories stories(session);
     for (size_t i = 0; i < session.plan.evictions.size(); ++i) ApplyEviction(session, i, stories);
+    LookForLoops();
   }
   observer_.OnPhases(session, phases);
   if (due_) observer_.OnCycle(session);
@@ -429,11 +435,23 @@ void Simulation::Impl::ApplyEviction(const Session& session, size_t index,
   }
   for (size_t i = 0; i < session.plugin_names().size(); ++i)
     if ((eviction.permitted_by >> i) & 1) event.permitted_by.push_back(session.plugin_names()[i]);
+  if (!event.for_job.empty()) loops_.Add(now_, event.for_job, event.job);
   event.text = stories.Story(index);
   if (!world_.job(pod.job).keeps_work)
     event.count = kubelet_.WorkDoneNs(id) / Timestamp::kNsPerSecond;
   events_.Send();
   kubelet_.Evict(id);
+}
+
+// A ring is told of when it is first seen, and again whenever it has gone round twice as often.
+void Simulation::Impl::LookForLoops() {
+  for (const EvictionLoops::Loop& loop : loops_.Find(now_)) {
+    const int32_t rounds = *std::min_element(loop.times.begin(), loop.times.end());
+    int32_t& told = loops_told_[loop.jobs];
+    if (rounds < 2 * told || rounds == 0) continue;
+    told = rounds;
+    events_.TellText(SimEventKind::kEvictionLoop, loops_.Describe(loop));
+  }
 }
 
 // ---- the class outside

@@ -28,11 +28,11 @@ ZoneWatch::ZoneWatch(const SchedulerConfig& config, const TimeZone& zone, World&
     if (const Result<TimeZone> found = FindTimeZone(*name)) time_zone_ = *found;
   for (const Argument& argument : tdm->arguments.items) {
     if (!argument.key.starts_with(kZonePrefix)) continue;
-    const Result<ZoneWindow> window = ParseZoneWindow(argument.text);
-    if (!window) continue;  // only a lenient reading lets it through; the zone never opens
+    const Result<ZoneSchedule> schedule = ParseZoneSchedule(argument.text);
+    if (!schedule) continue;  // only a lenient reading lets it through; the zone never opens
     zones_.push_back(
         {.name = world.live().strings().Intern(argument.key.substr(kZonePrefix.size())),
-         .window = *window});
+         .schedule = *schedule});
   }
   std::sort(zones_.begin(), zones_.end(), [&](const Watched& a, const Watched& b) {
     return world_.Text(a.name) < world_.Text(b.name);
@@ -40,8 +40,9 @@ ZoneWatch::ZoneWatch(const SchedulerConfig& config, const TimeZone& zone, World&
 }
 
 bool ZoneWatch::IsOpenAt(const Watched& zone, Timestamp scheduler_now) const {
-  return volcano_windows_ ? IsOpenVolcano(zone.window, scheduler_now, time_zone_)
-                          : IsOpen(zone.window, scheduler_now, time_zone_);
+  const ZoneWindow* const daily = zone.schedule.Daily();
+  return volcano_windows_ && daily != nullptr ? IsOpenVolcano(*daily, scheduler_now, time_zone_)
+                                              : IsOpen(zone.schedule, scheduler_now, time_zone_);
 }
 
 std::optional<Timestamp> ZoneWatch::Look(Timestamp now, Timestamp scheduler_now) {
@@ -57,7 +58,7 @@ std::optional<Timestamp> ZoneWatch::Look(Timestamp now, Timestamp scheduler_now)
           world_.Text(zone.name);
       events_.Send();
     }
-    const auto change = NextChange(zone.window, scheduler_now, time_zone_);
+    const auto change = NextChange(zone.schedule, scheduler_now, time_zone_);
     if (change && (!next || *change < *next)) next = change;
   }
   LookForEmptyZones(now);

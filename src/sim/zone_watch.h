@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/scheduler_config.h"
-#include "model/zone_window.h"
+#include "model/zone_schedule.h"
 #include "sim/event_teller.h"
 #include "sim/world.h"
 
@@ -32,7 +32,7 @@ class ZoneWatch {
  private:
   struct Watched {
     StrId name;
-    ZoneWindow window;
+    ZoneSchedule schedule;
     bool known = false;  // whether it is open has been told
     bool open = false;
     bool draining = false;
