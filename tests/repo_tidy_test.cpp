@@ -76,8 +76,9 @@ TEST(RepoTidy, HeadersAreGuardedAndFilesStaySmall) {
   for (const fs::path& path : Sources(kRoot / "src")) {
     const std::vector<std::string> lines = Lines(path);
     const bool header = path.extension() == ".h";
-    if (header)
+    if (header) {
       EXPECT_TRUE(std::find(lines.begin(), lines.end(), "#pragma once") != lines.end()) << path;
+    }
     EXPECT_LE(lines.size(), header ? 300u : 800u) << path << " hides a second subject";
   }
 }
