@@ -1,12 +1,14 @@
 #include "sim/report.h"
 
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "sim/bucket_series.h"
 #include "support/sample_run.h"
 
 namespace krafla {
@@ -68,6 +70,82 @@ TEST(Report, WritesOneFileThatNeedsNothingElse) {
   Collected nothing;
   ASSERT_TRUE(
       WriteReport(folder + "/nothing", nothing.report, nothing.summary.Finish()).has_value());
+}
+
+TEST(Report, TheSameRunGivesTheSameBytes) {
+  Collected first;
+  Collected second;
+  first.Run({});
+  second.Run({});
+  EXPECT_EQ(first.Html(kNotes), second.Html(kNotes));
+}
+
+TEST(Report, LargeRunsAreJoinedAndThinnedOutAndSaySo) {
+  const ReportLimits limits{
+      .buckets = 100, .node_rows = 10, .evictions = 20, .queues = 2, .explanation_bytes = 50};
+  Collected small(limits);
+  small.Run({});
+  JsonWriter json;
+  small.report.WriteJson(json, small.summary.Finish());
+  simdjson::dom::parser parser;
+  simdjson::dom::element run;
+  ASSERT_EQ(parser.parse(json.text()).get(run), simdjson::SUCCESS);
+  EXPECT_LE(simdjson::dom::array(run["evictions"]).size(), 20u);
+  EXPECT_GE(simdjson::dom::array(run["evictions"]).size(), 10u);
+  EXPECT_EQ(int64_t(run["evictionsSeen"]), small.summary.Finish().evictions);
+  EXPECT_EQ(simdjson::dom::array(run["queues"]).size(), 2u);
+  size_t rows = 0;
+  for (simdjson::dom::element zone : simdjson::dom::array(run["zones"])) {
+    rows += simdjson::dom::array(zone["rows"]).size();
+    EXPECT_LE(std::string_view(zone["load"]).size(), 100u);
+  }
+  EXPECT_LE(rows, 10u + 3);  // a row does not cross zones
+  EXPECT_EQ(simdjson::dom::array(run["aggregated"]).size(), 4u);
+}
+
+TEST(Report, TextOfOthersCannotBecomeMarkup) {
+  Collected run;
+  const auto tell = [&](SimEvent event) {
+    event.at = testing::SampleStart();
+    run.summary.On(event);
+    run.report.On(event);
+  };
+  tell({.kind = SimEventKind::kRunBegins, .text = "</title><script>alert(1)</script>"});
+  tell({.kind = SimEventKind::kFault, .text = "</script><b>"});
+  const std::string html = run.Html();
+  EXPECT_EQ(html.find("alert(1)</script>"), std::string::npos);
+  EXPECT_EQ(html.find("</script><b>"), std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)"), std::string::npos);
+}
+
+TEST(Report, AFolderThatCannotBeMadeIsAnError) {
+  Collected run;
+  const std::string file = ::testing::TempDir() + "/krafla_report_file";
+  std::ofstream(file) << "x";
+  const Result<std::string> path = WriteReport(file + "/out", run.report, run.summary.Finish());
+  ASSERT_FALSE(path.has_value());
+  EXPECT_NE(path.error().message.find("krafla_report_file/out"), std::string::npos);
+  std::filesystem::remove(file);
+}
+
+TEST(BucketSeries, WidthDoublesAndTheAverageStays) {
+  BucketSeries series(4);
+  series.Set(1, 0);
+  series.Set(3, 30);
+  series.Set(0, 60);
+  EXPECT_EQ(series.Values(15, 60), (std::vector<float>{1, 1, 3, 3}));
+  EXPECT_EQ(series.Values(30, 60), (std::vector<float>{1, 3}));
+  series.Set(2, 90);
+  series.Set(0, 120);
+  EXPECT_EQ(series.Values(BucketSeries::WidthFor(120, 4), 120), (std::vector<float>{1, 3, 0, 2}));
+  EXPECT_EQ(BucketSeries::WidthFor(86'400, 720), 120);
+  EXPECT_EQ(BucketSeries::WidthFor(604'800, 720), 960);
+}
+
+TEST(BucketSeries, TheLastBucketMayBeShorter) {
+  BucketSeries series(100);
+  series.Set(2, 0);
+  EXPECT_EQ(series.Values(15, 20), (std::vector<float>{2, 2}));
 }
 
 }  // namespace

@@ -249,11 +249,6 @@
   let timelineRows = [];
   let chosen = null;
   let marks = [];
-  const place = e => {
-    const row = timelineRows.find(r => r.number === e.row && r.number !== undefined);
-    if (row) return row;
-    return timelineRows.find(r => r.zone && r.zone.name === e.zone && r.header) || null;
-  };
   const drawTimeline = chart => {
     timelineRows = [];
     const faultLane = RUN.faults.length ? 16 : 0;
@@ -366,11 +361,13 @@
       const at = x(EVICTIONS[chosen].t);
       group.append(s('line', {class: 'chosen-line', x1: at, x2: at, y1: 0, y2: bottom}));
     }
+    const crowded = EVICTIONS.filter(e => e.t >= view[0] && e.t <= view[1]).length > 300;
+    if (crowded) group.classList.add('crowded');
     for (const e of EVICTIONS) {
       if (e.t < view[0] || e.t > view[1]) continue;
       const row = byNumber.get(e.row) || byZone.get(e.zone);
       if (!row) continue;
-      const radius = row.header ? 4 : Math.min(Math.max(row.height * 0.38, 3.4), 5);
+      const radius = row.header ? crowded ? 2.6 : 4 : Math.min(Math.max(row.height * 0.38, 3.4), 5);
       const y = row.header ? row.y + row.height - 5 : row.y + row.height / 2;
       const mark = s('g', {class: e.i === chosen ? 'mark chosen' : 'mark', 'data-eviction': e.i, role: 'button',
         tabindex: -1, 'aria-label': headline(e), transform: `translate(${x(e.t).toFixed(1)},${y.toFixed(1)})`},
