@@ -366,7 +366,7 @@ void NoPredicates(const CheckInput& input, RuleReport& report) {
               .object = "tiers",
               .message = "the plugin predicates is not configured",
               .consequence = "node selectors, affinity, taints, host ports and volumes are not "
-                             "looked at: pods are bound to nodes that cannot run them",
+                             "looked at: pods may be bound to nodes that cannot run them",
               .fix = "add predicates to a tier"});
 }
 
