@@ -402,7 +402,7 @@ SchedulerConfig ReadSchedulerConfig(std::string_view text, const Vocabulary& voc
                                     const ConfigReadOptions& options,
                                     std::vector<ConfigProblem>& problems) {
   ConfigProblems found(options);
-  SchedulerConfig config = ConfigReader(vocabulary, options, found).Read(text);
+  SchedulerConfig config = ConfigReader(vocabulary, options, found).Read(ParseYaml(text));
   problems = found.Take();
   return config;
 }
