@@ -30,7 +30,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"scheduler", {"base", "model", "config", "session", "cluster_state"}},
     {"manifest", {"base", "model", "cluster_state"}},
     {"check", {"base", "model", "config", "session", "scheduler", "manifest"}},
-    {"explain", {"base", "model", "config", "session", "kube_rules", "scheduler", "manifest"}},
+    {"explain", {"base", "model", "config", "fair_share", "session", "cluster_state"}},
     {"sim",
      {"base", "model", "config", "session", "cluster_state", "scheduler", "manifest", "explain"}},
     {"app",

@@ -64,7 +64,10 @@ void CycleObserver::LookAtPipelined(const Session& session, const Job& job) {
     SimPod& pod = world_.pod(pod_id);
     const StrId node = cluster.nodes[task.node].name;
     if (pod.pipelined_to == node) continue;
+    // A pod that finds another place in every cycle is not told of in every cycle.
+    if (pod.pipelined_to.valid() && now_.ns - pod.pipelined_at.ns < kAtMostEveryNs) continue;
     pod.pipelined_to = node;
+    pod.pipelined_at = now_;
     SimEvent& event = events_.BeginPod(SimEventKind::kPodPipelined, pod_id);
     event.node = world_.Text(node);
     event.zone = world_.Text(cluster.nodes[task.node].zone);

@@ -206,7 +206,7 @@ TEST(Summary, AReplacementOfAFailedPodIsNoReEviction) {
   EXPECT_TRUE(summary.thrash.empty());
 }
 
-TEST(Summary, DrainsSayHowLongWhatHeldThemUp) {
+TEST(Summary, DrainsSayHowLongTheyTookAndWhatHeldThemUp) {
   Story story;
   story.Tell(10, {.kind = SimEventKind::kZoneClosed, .zone = "rz1"});
   story.Tell(20, {.kind = SimEventKind::kDrainHeld, .zone = "rz1", .text = "budget", .count = 4});
@@ -214,10 +214,13 @@ TEST(Summary, DrainsSayHowLongWhatHeldThemUp) {
   story.Tell(45, {.kind = SimEventKind::kDrainHeld, .zone = "rz1", .text = "budget", .count = 1});
   story.Tell(50, {.kind = SimEventKind::kZoneDrained, .zone = "rz1", .count = 40});
   story.Tell(60, {.kind = SimEventKind::kZoneClosed, .zone = "rz2"});
+  story.Tell(60, {.kind = SimEventKind::kDrainHeld, .zone = "rz2", .text = "a; b", .count = 1});
   story.Tell(70, {.kind = SimEventKind::kZoneOpened, .zone = "rz2"});
   story.Tell(80, {.kind = SimEventKind::kZoneClosed, .zone = "rz2"});
+  story.Tell(80, {.kind = SimEventKind::kDrainHeld, .zone = "rz2", .text = "a", .count = 1});
+  story.Tell(90, {.kind = SimEventKind::kZoneClosed, .zone = "rz3"});
   const Summary summary = story.End(100);
-  ASSERT_EQ(summary.drains.size(), 3u);
+  ASSERT_EQ(summary.drains.size(), 4u);
   EXPECT_EQ(summary.drains[0].end, ZoneDrain::End::kDrained);
   EXPECT_EQ(summary.drains[0].seconds, 40);
   ASSERT_EQ(summary.drains[0].held.size(), 2u);
@@ -226,8 +229,14 @@ TEST(Summary, DrainsSayHowLongWhatHeldThemUp) {
   EXPECT_EQ(summary.drains[0].held[0].most_pods, 4);
   EXPECT_EQ(summary.drains[1].end, ZoneDrain::End::kReopened);
   EXPECT_EQ(summary.drains[1].seconds, 10);
+  ASSERT_EQ(summary.drains[1].held.size(), 2u);  // each of two jobs
+  EXPECT_EQ(summary.drains[1].held[1].why, "b");
+  EXPECT_EQ(summary.drains[1].held[1].seconds, 10);
   EXPECT_EQ(summary.drains[2].end, ZoneDrain::End::kRunEnded);
   EXPECT_EQ(summary.drains[2].seconds, 20);
+  // Nothing was said: nobody had to go.
+  EXPECT_EQ(summary.drains[3].end, ZoneDrain::End::kDrained);
+  EXPECT_EQ(summary.drains[3].seconds, 0);
 }
 
 TEST(Summary, DeservedIsOfTheKindThatIsHeldMost) {

@@ -62,7 +62,9 @@ struct SimPod {
   Timestamp scheduled;
   Timestamp started;
   int64_t work_left_ns = kForeverNs;  // when it started, or will start
-  StrId pipelined_to;                 // the node it was last told to wait for
+  // The node it was last said to wait for, and when.
+  StrId pipelined_to;
+  Timestamp pipelined_at;
 };
 
 struct SimJob {

@@ -663,10 +663,11 @@
   const details = () => {
     const drains = SUM.drains.filter(d => d.end !== 'drained' || d.seconds > 0 || d.evictions > 0);
     if (drains.length) block('Closing zones', 'Time until nobody who should go was left, and what held it up.' + leftOut(drains),
-      table([text('Zone'), text('Closed'), num('Took'), num('Evicted'), text('Held up by')], upTo(drains, d => [d.zone,
+      table([text('Zone'), {name: 'Closed', cls: 'keep'}, num('Took'), num('Evicted'), text('Held up by')], upTo(drains, d => [d.zone,
         when(secondsOf(d.closed), false), {drained: '', reopened: 'not before ', 'run-ended': 'not in '}[d.end] + duration(d.seconds),
         number(d.evictions), d.held.length ? h('span', {}, ...d.held.slice(0, 3).map(k => h('span', {style: 'display:block'},
-          `${k.why} `, h('span', {style: 'color:var(--soft)'}, `(${duration(k.seconds)}, ${plural(k.most_pods, 'pod')})`)))) : '–'])), true);
+          `${k.why} `, h('span', {style: 'color:var(--soft)'}, `(${duration(k.seconds)}, ${plural(k.most_pods, 'pod')} left)`))),
+          d.held.length > 3 ? h('span', {style: 'color:var(--soft)'}, `and ${number(d.held.length - 3)} more`) : null) : '–'])), true);
     const waits = (title, note, key) => block(title, note, table([text('Queue'), num('Count'), num('p50'), num('p95'), num('p99'),
       num('Longest'), num('Still waiting')], [...Object.entries(SUM.queues).map(([name, q]) => [name, q[key]]), ['all', SUM[key]]]
       .filter(([, w]) => w.count + w.unfinished > 0)
@@ -739,6 +740,7 @@
     const missed = NOTES.expectations.filter(e => !e.met).length;
     $('expectations-title').textContent = missed ? `Expectations: ${number(missed)} of ${number(NOTES.expectations.length)} missed`
       : `Expectations: all ${number(NOTES.expectations.length)} met`;
+    $('expectations').querySelector('details').open = missed > 0;  // good news may stay folded
     $('expectations').querySelector('ul').append(...NOTES.expectations.map(e => h('li', {class: e.met ? 'met' : 'missed'},
       h('span', {class: 'mark', 'aria-hidden': 'true'}, e.met ? '✓' : '✗'), h('span', {class: 'unseen'}, e.met ? 'met: ' : 'missed: '), e.text,
       e.detail ? h('span', {class: 'detail'}, e.detail) : null)));
