@@ -78,7 +78,7 @@ TEST(Cooldown, ThePodsOwnStandsBeforeTheJobsBeforeTheQueuesBeforeTheDefault) {
   EXPECT_EQ(CooledAt({"", "", ""}, CdpConfig({})), "at once");
 }
 
-TEST(D36InheritedCooldown, InVolcanoOnlyThePodHasOne) {
+TEST(Cooldown, InVolcanoOnlyThePodHasOne) {
   const std::string config = CdpConfig({}, "compatibility: {inherited-cooldown: false}\n");
   EXPECT_EQ(CooledAt({"4m", "3m", "2m"}, config), "12:04");
   EXPECT_EQ(CooledAt({"", "3m", "2m"}, config), "at once");

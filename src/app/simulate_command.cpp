@@ -82,6 +82,8 @@ class SimulateRun {
   bool ReadAll();
   // The exit code is set when something is wrong; the outcome is then empty.
   std::optional<Outcome> RunOne(const Scenario& scenario, const SchedulerConfig& config, bool main);
+  // How to make the same run again.
+  std::string CommandLine() const;
   int RunSingle();
   int RunMany();
   void PrintExpectations(const Outcome& outcome);
@@ -187,6 +189,7 @@ std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const Sched
   }
   if (report) {
     ReportNotes notes;
+    notes.command = CommandLine();
     for (const ExpectationResult& result : outcome.expectations)
       notes.expectations.push_back({result.expectation->text, result.met, result.detail});
     Result<std::string> file = WriteReport(options_.report, *report, outcome.record.summary, notes);
@@ -198,6 +201,17 @@ std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const Sched
     outcome.report_file = *file;
   }
   return outcome;
+}
+
+std::string SimulateRun::CommandLine() const {
+  const ScenarioOverrides& overrides = options_.overrides;
+  std::string line = "krafla simulate " + scenarios_.front().file;
+  for (const std::string& setting : overrides.set) line += fmt::format(" --set '{}'", setting);
+  if (!overrides.config.empty()) line += " --config " + overrides.config;
+  for (const std::string& addition : overrides.add) line += " --add " + addition;
+  if (overrides.until) line += fmt::format(" --until '{}'", *overrides.until);
+  if (overrides.seed) line += " --seed " + *overrides.seed;
+  return line;
 }
 
 void SimulateRun::PrintExpectations(const Outcome& outcome) {

@@ -142,8 +142,10 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
     }
   }
   KRAFLA_CHECK(plugins_.size() <= 64, "one bit per plugin");
-  for (size_t i = 0; i < plugins_.size(); ++i)
+  for (size_t i = 0; i < plugins_.size(); ++i) {
     plugins_[i].plugin->Open(*this, *options[i], plugins_[i].hooks);
+    if (session_options.wrap_hooks) session_options.wrap_hooks(plugin_names_[i], plugins_[i].hooks);
+  }
 
   using H = PluginHooks;
   Collect(job_order_, &H::job_order, Switch::kJobOrder);

@@ -38,6 +38,8 @@ struct SessionOptions {
   CycleMemory* memory = nullptr;  // null: nothing is remembered
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
+  // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.
+  std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks = {};
 };
 
 // The victims a vote left, and who agreed in the tier that decided.

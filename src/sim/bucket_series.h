@@ -9,29 +9,26 @@ namespace krafla {
 
 class BucketSeries {
  public:
-  enum class Of { kMean, kLargest };
   static constexpr double kFirstWidth = 15;  // seconds; a day is 720 buckets of 2 minutes
 
-  BucketSeries(Of of, size_t most_buckets) : of_(of), most_buckets_(most_buckets) {}
+  explicit BucketSeries(size_t most_buckets) : most_buckets_(most_buckets) {}
 
   // From `seconds` after the start on. Not before the last call's.
   void Set(double value, double seconds);
 
   // The width that `seconds` need.
   static double WidthFor(double seconds, size_t most_buckets);
-  // One number for each bucket of that width up to `end`; the last may be shorter.
+  // The averages of the buckets of that width up to `end`; the last may be shorter.
   std::vector<float> Values(double width, double end) const;
 
  private:
   void FillUntil(double seconds);
-  void Put(size_t bucket, double value, double seconds);
 
-  Of of_;
   size_t most_buckets_;
   double width_ = kFirstWidth;
   double value_ = 0;
   double since_ = 0;
-  std::vector<float> buckets_;  // kMean: integrals; kLargest: maxima
+  std::vector<float> buckets_;  // integrals; what is beyond the end is zero
 };
 
 }  // namespace krafla

@@ -335,7 +335,8 @@ class DrainedJudge : public Judge {
     if (event.zone != expected_.match) return;
     switch (event.kind) {
       case SimEventKind::kZoneClosed:
-        closings_.push_back({event.at, {}, {}, {}});
+        // A zone that is closed when the run begins has not just closed.
+        if (was_open_) closings_.push_back({event.at, {}, {}, {}});
         break;
       case SimEventKind::kDrainHeld:
         if (!closings_.empty()) closings_.back().held_by = event.text;
@@ -344,6 +345,7 @@ class DrainedJudge : public Judge {
         if (!closings_.empty() && !closings_.back().drained) closings_.back().drained = event.at;
         break;
       case SimEventKind::kZoneOpened:
+        was_open_ = true;
         if (!closings_.empty() && !closings_.back().reopened) closings_.back().reopened = event.at;
         break;
       default:
@@ -388,6 +390,7 @@ class DrainedJudge : public Judge {
     std::string held_by;
   };
   std::vector<Closing> closings_;
+  bool was_open_ = false;
 };
 
 class ShareJudge : public Judge {

@@ -141,21 +141,26 @@ TEST(Expectations, EvictionsAreCountedInTheirTime) {
 }
 
 TEST(Expectations, DrainsAreTimedFromEachClosing) {
-  const char* const expectation = "drained: rz1, within: 5m";
   using K = SimEventKind;
-  EXPECT_EQ(Story(expectation).Verdict(), "zone rz1 never closed in the run");
-  EXPECT_EQ(
-      Story(expectation).Zone("12:10", K::kZoneClosed).Zone("12:15", K::kZoneDrained).Verdict(),
-      "met");
-  EXPECT_EQ(Story(expectation)
-                .Zone("12:10", K::kZoneClosed)
+  const auto story = [] { return std::make_unique<Story>("drained: rz1, within: 5m"); };
+  EXPECT_EQ(story()->Verdict(), "zone rz1 never closed in the run");
+  EXPECT_EQ(story()->Zone("12:00", K::kZoneClosed).Verdict(), "zone rz1 never closed in the run");
+  const auto opened = [&] {
+    auto told = story();
+    told->Zone("12:00", K::kZoneOpened);
+    return told;
+  };
+  EXPECT_EQ(opened()->Zone("12:10", K::kZoneClosed).Zone("12:15", K::kZoneDrained).Verdict(),
+            "met");
+  EXPECT_EQ(opened()
+                ->Zone("12:10", K::kZoneClosed)
                 .Zone("12:11", K::kDrainHeld, "budget of t/a")
                 .Zone("12:15:01", K::kZoneDrained)
                 .Verdict(),
             "closed at 12:10:00 and drained after 5m1s (held up: budget of t/a)");
-  EXPECT_EQ(Story(expectation).Zone("12:10", K::kZoneClosed).Verdict(),
+  EXPECT_EQ(opened()->Zone("12:10", K::kZoneClosed).Verdict(),
             "closed at 12:10:00 and not drained 1h50m later");
-  EXPECT_EQ(Story(expectation).Zone("13:58", K::kZoneClosed).Verdict(),
+  EXPECT_EQ(opened()->Zone("13:58", K::kZoneClosed).Verdict(),
             "the run ended before the time to drain was over; make until later");
 }
 

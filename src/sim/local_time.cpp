@@ -43,6 +43,7 @@ int LocalClock::OffsetAt(Timestamp time) {
 
 std::string LocalClock::Rfc3339(Timestamp time) {
   if (!time.Present()) return FormatRfc3339(time);
+  if (time == last_time_) return last_text_;
   const int offset = OffsetAt(time);
   const WallTime wall = Wall(time.UnixSeconds() + offset);
   std::string text =
@@ -55,9 +56,15 @@ std::string LocalClock::Rfc3339(Timestamp time) {
   }
   // Offsets with seconds are of before 1972; RFC 3339 cannot write them.
   const int minutes = offset / 60;
-  return offset == 0 ? text + "Z"
-                     : text + fmt::format("{}{:02}:{:02}", minutes < 0 ? '-' : '+',
-                                          std::abs(minutes) / 60, std::abs(minutes) % 60);
+  if (offset == 0) {
+    text += 'Z';
+  } else {
+    text += fmt::format("{}{:02}:{:02}", minutes < 0 ? '-' : '+', std::abs(minutes) / 60,
+                        std::abs(minutes) % 60);
+  }
+  last_time_ = time;
+  last_text_ = text;
+  return text;
 }
 
 std::string LocalClock::Short(Timestamp time) {

@@ -27,6 +27,8 @@ class LocalClock {
   int64_t known_from_ = 0;  // Unix seconds, [from, until)
   int64_t known_until_ = 0;
   int offset_seconds_ = 0;
+  Timestamp last_time_;  // of Rfc3339; many things happen at the same time
+  std::string last_text_;
 };
 
 // "45s", "3m12s", "2h05m", "3d04h": the two largest units. Below a second: "0.25s".

@@ -87,11 +87,11 @@ class ReportCollector::State {
     const TrackedStep& step = tracker_.Apply(event);
     for (const PlaceChange& place : step.places) SetLoad(place.node);
     for (const int32_t queue : step.waiting_changed)
-      At(waiting_, queue, Largest()).Set(tracker_.waiting_jobs(queue), seconds_);
+      At(waiting_, queue, Series()).Set(tracker_.waiting_jobs(queue), seconds_);
     switch (event.kind) {
       case SimEventKind::kNodeAdded:
       case SimEventKind::kNodeLost:
-        At(present_, step.node, Mean()).Set(tracker_.node(step.node).present ? 1 : 0, seconds_);
+        At(present_, step.node, Series()).Set(tracker_.node(step.node).present ? 1 : 0, seconds_);
         SetLoad(step.node);
         break;
       case SimEventKind::kZoneOpened:
@@ -105,8 +105,8 @@ class ReportCollector::State {
         break;
       case SimEventKind::kQueueShare:
         if (step.queue < 0) break;
-        At(shares_, step.queue, Mean()).Set(event.share, seconds_);
-        At(deserved_, step.queue, Mean()).Set(DeservedShare(event, tracker_), seconds_);
+        At(shares_, step.queue, Series()).Set(event.share, seconds_);
+        At(deserved_, step.queue, Series()).Set(DeservedShare(event, tracker_), seconds_);
         break;
       case SimEventKind::kFault:
         ++faults_seen_;
@@ -148,12 +148,11 @@ class ReportCollector::State {
     size_t nodes_per_row = 1;
   };
 
-  BucketSeries Mean() const { return {BucketSeries::Of::kMean, limits_.buckets}; }
-  BucketSeries Largest() const { return {BucketSeries::Of::kLargest, limits_.buckets}; }
+  BucketSeries Series() const { return BucketSeries(limits_.buckets); }
 
   void SetLoad(int32_t node) {
     const TrackedNode& tracked = tracker_.node(node);
-    At(loads_, node, Mean()).Set(tracked.present ? tracked.Load() : 0, seconds_);
+    At(loads_, node, Series()).Set(tracked.present ? tracked.Load() : 0, seconds_);
   }
 
   // Every `stride_`-th is kept. When there are too many, every second of those goes.
@@ -331,7 +330,7 @@ class ReportCollector::State {
 
   void Queues(JsonWriter& json, const Summary& summary, double width) const {
     const auto values = [&](const std::vector<BucketSeries>& all, int32_t queue) {
-      const BucketSeries fresh = Mean();
+      const BucketSeries fresh = Series();
       const auto index = static_cast<size_t>(queue);
       return (index < all.size() ? all[index] : fresh).Values(width, seconds_);
     };
@@ -372,9 +371,7 @@ class ReportCollector::State {
 
   void Aggregated(JsonWriter& json, const Layout& layout, double width) const {
     json.Key("aggregated").BeginArray();
-    json.String(
-        fmt::format("Every series is an average over {} (jobs waiting: the largest number in it).",
-                    DurationText(width)));
+    json.String(fmt::format("Every series is an average over {}.", DurationText(width)));
     if (layout.nodes_per_row > 1)
       json.String(fmt::format("{} nodes: each row of the timeline is the average of {} of them.",
                               tracker_.nodes.size(), layout.nodes_per_row));

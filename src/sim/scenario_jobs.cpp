@@ -45,8 +45,8 @@ void ReadPodMarks(Fields& fields, TextTable& annotations) {
     SetAnnotation(fields, "cooldown", keys::kCooldownTime, FormatGoDuration(*cooldown),
                   annotations);
   if (const auto run_time = fields.Duration("expectedRunTime", 1))
-    SetAnnotation(fields, "expectedRunTime", "krafla.io/expected-run-time",
-                  FormatGoDuration(*run_time), annotations);
+    SetAnnotation(fields, "expectedRunTime", keys::kExpectedRunTime, FormatGoDuration(*run_time),
+                  annotations);
 }
 
 void ReadBudget(Fields& fields, TextTable& annotations) {

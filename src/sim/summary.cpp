@@ -88,8 +88,8 @@ struct JobState {
 };
 
 struct OpenDrain {
-  size_t index = 0;  // into drains
-  std::string why;   // empty: nothing was said yet
+  size_t index = 0;              // into drains
+  std::vector<std::string> why;  // empty: nothing was said yet
   int64_t pods = 0;
   Timestamp since;
 };
@@ -280,13 +280,36 @@ class SummaryCollector::State {
     state.least_at = now;
   }
 
+  // Several jobs may hold a zone at once: "a …; b …".
+  static std::vector<std::string> Reasons(std::string_view text) {
+    std::vector<std::string> reasons;
+    while (!text.empty()) {
+      const size_t end = std::min(text.find("; "), text.size());
+      reasons.emplace_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 2, text.size()));
+    }
+    std::ranges::sort(reasons);
+    const auto again = std::ranges::unique(reasons);
+    reasons.erase(again.begin(), again.end());
+    if (reasons.empty()) reasons.emplace_back("no reason given");
+    return reasons;
+  }
+
+  // A zone that somebody has to leave says so. Where nothing was said, nobody had to.
+  static void SettleUnsaid(ZoneDrain& drain) {
+    if (drain.end == ZoneDrain::End::kDrained || !drain.held.empty() || drain.evictions > 0) return;
+    drain.end = ZoneDrain::End::kDrained;
+    drain.seconds = 0;
+  }
+
   // Ends the time of the reason that held a zone until now.
   static void EndHold(OpenDrain& open, ZoneDrain& drain, Timestamp now) {
-    if (open.why.empty()) return;
-    auto hold = std::ranges::find(drain.held, open.why, &DrainHold::why);
-    if (hold == drain.held.end()) hold = drain.held.insert(hold, {.why = open.why});
-    hold->most_pods = std::max(hold->most_pods, open.pods);
-    hold->seconds += SecondsBetween(open.since, now);
+    for (const std::string& why : open.why) {
+      auto hold = std::ranges::find(drain.held, why, &DrainHold::why);
+      if (hold == drain.held.end()) hold = drain.held.insert(hold, {.why = why});
+      hold->most_pods = std::max(hold->most_pods, open.pods);
+      hold->seconds += SecondsBetween(open.since, now);
+    }
   }
 
   void HoldDrain(const SimEvent& event) {
@@ -294,7 +317,7 @@ class SummaryCollector::State {
     if (found == open_drains_.end()) return;
     OpenDrain& open = found->second;
     EndHold(open, summary_.drains[open.index], event.at);
-    open.why = event.text.empty() ? "no reason given" : event.text;
+    open.why = Reasons(event.text);
     open.pods = event.count;
     open.since = event.at;
   }
@@ -306,6 +329,7 @@ class SummaryCollector::State {
     EndHold(found->second, drain, now);
     drain.end = end;
     drain.seconds = seconds >= 0 ? seconds : SecondsBetween(drain.closed, now);
+    SettleUnsaid(drain);
     open_drains_.erase(found);
   }
 
@@ -443,6 +467,7 @@ class SummaryCollector::State {
       EndHold(copy, drain, summary.end);
       drain.end = ZoneDrain::End::kRunEnded;
       drain.seconds = SecondsBetween(drain.closed, summary.end);
+      SettleUnsaid(drain);
     }
     for (ZoneDrain& drain : summary.drains)
       std::ranges::sort(drain.held, [](const DrainHold& a, const DrainHold& b) {

@@ -77,8 +77,8 @@ struct HeadRoom {
 
 struct DrainHold {
   std::string why;
-  int64_t most_pods = 0;
-  double seconds = 0;  // how long this was the reason
+  int64_t most_pods = 0;  // left in the zone meanwhile
+  double seconds = 0;     // how long this was the reason
 };
 
 struct ZoneDrain {

@@ -15,6 +15,7 @@ namespace {
 constexpr auto kLeft = TextColumns::Align::kLeft;
 constexpr auto kRight = TextColumns::Align::kRight;
 constexpr size_t kMostResources = 4;
+constexpr size_t kMostReasons = 3;
 
 std::string Percent(double fraction) {
   const double percent = fraction * 100;
@@ -252,11 +253,14 @@ class SummaryPage {
       if (drain.end == ZoneDrain::End::kReopened) took = "not before " + took;
       if (drain.end == ZoneDrain::End::kRunEnded) took = "not in " + took;
       std::string held;
-      for (const DrainHold& hold : drain.held) {
+      for (size_t i = 0; i < std::min(drain.held.size(), kMostReasons); ++i) {
+        const DrainHold& hold = drain.held[i];
         if (!held.empty()) held += "; ";
-        held += fmt::format("{} ({}, {})", hold.why, DurationText(hold.seconds),
+        held += fmt::format("{} ({}, {} left)", hold.why, DurationText(hold.seconds),
                             Count(hold.most_pods, "pod", "pods"));
       }
+      if (drain.held.size() > kMostReasons)
+        held += fmt::format("; and {} more", drain.held.size() - kMostReasons);
       table.Row({drain.zone, clock_.Short(drain.closed), took, fmt::format("{}", drain.evictions),
                  held.empty() ? "-" : held});
     }

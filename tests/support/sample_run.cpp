@@ -15,6 +15,7 @@ namespace krafla::testing {
 namespace {
 
 constexpr int kMinutesPerDay = 24 * 60;
+constexpr int kTriesPerMinute = 10;  // jobs that find no room, so that long runs stay quick
 constexpr double kGi = 1024.0 * 1024 * 1024;
 constexpr std::array<const char*, 3> kQueues = {"batch", "production", "research"};
 constexpr std::array<double, 3> kWeights = {0.25, 0.45, 0.30};
@@ -51,7 +52,8 @@ class World {
 
   void Run() {
     Tell({.kind = SimEventKind::kRunBegins,
-          .text = "a made-up day in a shared cluster",
+          .text = o_.days == 1 ? "a made-up day in a shared cluster"
+                               : "made-up days in a shared cluster",
           .count = static_cast<int64_t>(o_.seed)});
     for (int i = 0; i < o_.plain_nodes; ++i) AddNode(fmt::format("node-{:03}", i + 1), "");
     for (int i = 0; i < o_.rz1_nodes; ++i) AddNode(fmt::format("rz1-{:03}", i + 1), "rz1");
@@ -96,16 +98,16 @@ class World {
     Windows(now);
     Faults(now);
     if (Random() < o_.jobs_per_hour / 60) SubmitAny(now);
-    if (now == 12 * 60) Submit("urgent", 1, 1000, 8, 8, 45, false);
+    if (now == 12 * 60)
+      Submit(minute_ < kMinutesPerDay ? "urgent" : fmt::format("urgent-{}", minute_), 1, 1000, 8, 8,
+             45, false);
     Drain(now);
     Schedule();
     if (minute_ % 5 == 0) Shares();
   }
 
   void EndPods() {
-    for (size_t j = 0; j < jobs_.size(); ++j) {
-      SampleJob& job = jobs_[j];
-      if (job.completed) continue;
+    for (SampleJob& job : jobs_) {
       for (SamplePod& pod : job.pods) {
         if (pod.gone >= 0 && pod.gone <= minute_) {
           Tell(About(SimEventKind::kPodGone, job, pod));
@@ -126,6 +128,7 @@ class World {
         Tell({.kind = SimEventKind::kJobCompleted, .job = job.name});
       }
     }
+    std::erase_if(jobs_, [](const SampleJob& job) { return job.completed; });
   }
 
   SimEvent About(SimEventKind kind, const SampleJob& job, const SamplePod& pod) const {
@@ -239,13 +242,14 @@ class World {
 
   void Schedule() {
     std::vector<size_t> order;
-    for (size_t j = 0; j < jobs_.size(); ++j)
-      if (!jobs_[j].completed) order.push_back(j);
+    for (size_t j = 0; j < jobs_.size(); ++j) order.push_back(j);
     std::ranges::stable_sort(order, std::greater<>(), [&](size_t j) { return jobs_[j].priority; });
-    for (const size_t j : order) Schedule(jobs_[j]);
+    int tries = kTriesPerMinute;
+    for (const size_t j : order) tries -= Schedule(jobs_[j], tries > 0);
   }
 
-  void Schedule(SampleJob& job) {
+  // Whether it still waits. Without `try_it` its pods are made but not placed.
+  bool Schedule(SampleJob& job, bool try_it) {
     for (SamplePod& pod : job.pods) {
       if (pod.created || pod.done) continue;
       pod.created = true;
@@ -258,12 +262,12 @@ class World {
     bool pending = false;
     for (SamplePod& pod : job.pods) {
       if (pod.node >= 0 || pod.done) continue;
-      const int node = NodeFor(job);
+      // One that finds no room is enough to know about the others.
+      const int node = pending || !try_it ? -1 : NodeFor(job);
       if (node >= 0) {
         Bind(job, pod, node, "allocate");
-      } else if (job.priority >= 20 && Between(0, 9) < 3 && MakeRoom(job, pod)) {
-        pending = true;
       } else {
+        if (!pending && try_it && job.priority >= 20 && Between(0, 9) < 3) MakeRoom(job, pod);
         pending = true;
       }
     }
@@ -275,20 +279,20 @@ class World {
                                 nodes_.size(), nodes_.size())},
            3);
     }
+    return pending;
   }
 
-  bool MakeRoom(const SampleJob& taker, const SamplePod& pod) {
+  void MakeRoom(const SampleJob& taker, const SamplePod& pod) {
     for (SampleJob& job : jobs_) {
-      if (job.completed || job.priority >= taker.priority || job.cpu < taker.cpu) continue;
+      if (job.priority >= taker.priority || job.cpu < taker.cpu) continue;
       for (SamplePod& victim : job.pods) {
         if (victim.node < 0 || victim.gone >= 0 || victim.ends < 0) continue;
         const bool reclaim = job.queue != taker.queue;
         Evict(job, victim, reclaim ? "reclaim" : "preempt", reclaim ? "reclaim" : "priority",
               &taker, &pod);
-        return true;
+        return;
       }
     }
-    return false;
   }
 
   void Evict(SampleJob& job, SamplePod& pod, const char* action, const char* reason,
@@ -371,7 +375,7 @@ class World {
       AmountMap held = {{"cpu", 0}, {"memory", 0}};
       bool waits = false;
       for (const SampleJob& job : jobs_)
-        if (job.queue == q && !job.completed)
+        if (job.queue == q)
           for (const SamplePod& pod : job.pods) {
             if (pod.node >= 0 && pod.gone < 0) {
               held["cpu"] += job.cpu;
