@@ -27,7 +27,7 @@ class Stream {
   std::mt19937_64 random_;
 };
 
-std::string Header(const ScenarioShape& shape) {
+std::string Header(const ScenarioShape& shape, int hours) {
   Stream draw(shape.seed, 1);
   // The nights in which clocks are set forward and back, and one in which they are not.
   const auto [start, zone] =
@@ -36,7 +36,7 @@ std::string Header(const ScenarioShape& shape) {
                                                        {"2026-03-10 20:00", "Asia/Shanghai"}});
   const int jitter = draw.Between(1, 9);
   std::string text = fmt::format("start: {}\ntimezone: {}\nuntil: {}h\nseed: {}\n", start, zone,
-                                 kRunHours, shape.seed % 1000);
+                                 hours, shape.seed % 1000);
   text += fmt::format("recreateAfter: {}s\nkubelet: {{startup: {}s, termination: {}s",
                       draw.Between(1, 5), draw.Between(1, 20), draw.Between(1, 30));
   if (shape.wishes.contains(Wish::kJitter)) text += fmt::format(", jitter: 0.{}", jitter);
@@ -165,8 +165,8 @@ std::string TroubleText(const ScenarioShape& shape, Trouble trouble) {
 
 }  // namespace
 
-std::string MakeScenario(const ScenarioShape& shape) {
-  std::string text = Header(shape) + ClusterText(shape) + ConfigText(shape) + "workload:\n";
+std::string MakeScenario(const ScenarioShape& shape, int hours) {
+  std::string text = Header(shape, hours) + ClusterText(shape) + ConfigText(shape) + "workload:\n";
   for (int job = 1; job <= shape.jobs; ++job) text += JobText(shape, job);
   if (!shape.troubles.empty()) text += "faults:\n";
   for (const Trouble trouble : shape.troubles) text += TroubleText(shape, trouble);
