@@ -19,6 +19,13 @@ int64_t ReadAmount(const std::string& text, int64_t total) {
   return text.ends_with('%') ? (number * total + 99) / 100 : number;
 }
 
+bool Permitted(const Session& session, const Eviction& eviction, std::string_view plugin) {
+  const std::vector<std::string>& names = session.plugin_names();
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] == plugin) return (eviction.permitted_by >> i) & 1;
+  return false;
+}
+
 }  // namespace
 
 void DecisionJudge::Complain(std::string text) {
@@ -131,9 +138,9 @@ void DecisionJudge::JudgeEvictions(const Session& session) {
     if (!closing && promises_.cooldowns) JudgeCooldown(key, pod);
     SeenJob& job = jobs_.at(pod.job);
     if (pod.status == TaskStatus::kRunning) --job.running;
-    // Budgets bind whoever asks tdm; reclaim does not.
-    const bool asked_tdm = closing || eviction.action == "preempt";
-    if (promises_.budgets && asked_tdm) JudgeBudget(key, job);
+    // Budgets are tdm's: they bind a drain, and who was decided about in tdm's tier.
+    if (promises_.budgets && (closing || Permitted(session, eviction, "tdm")))
+      JudgeBudget(key, job);
   }
 }
 

@@ -27,7 +27,7 @@ class Stream {
   std::mt19937_64 random_;
 };
 
-std::string Header(const ScenarioShape& shape) {
+std::string Header(const ScenarioShape& shape, int hours) {
   Stream draw(shape.seed, 1);
   // The nights in which clocks are set forward and back, and one in which they are not.
   const auto [start, zone] =
@@ -36,7 +36,7 @@ std::string Header(const ScenarioShape& shape) {
                                                        {"2026-03-10 20:00", "Asia/Shanghai"}});
   const int jitter = draw.Between(1, 9);
   std::string text = fmt::format("start: {}\ntimezone: {}\nuntil: {}h\nseed: {}\n", start, zone,
-                                 kRunHours, shape.seed % 1000);
+                                 hours, shape.seed % 1000);
   text += fmt::format("recreateAfter: {}s\nkubelet: {{startup: {}s, termination: {}s",
                       draw.Between(1, 5), draw.Between(1, 20), draw.Between(1, 30));
   if (shape.wishes.contains(Wish::kJitter)) text += fmt::format(", jitter: 0.{}", jitter);
@@ -47,6 +47,16 @@ int OwnNodes(const ScenarioShape& shape) {
   return shape.wishes.contains(Wish::kZones) ? (shape.nodes + 1) / 2 : shape.nodes;
 }
 
+struct Weights {
+  int red = 1;
+  int blue = 1;
+};
+
+Weights QueueWeights(const ScenarioShape& shape) {
+  Stream draw(shape.seed, 4);
+  return {draw.Between(1, 3), draw.Between(1, 3)};
+}
+
 std::string ClusterText(const ScenarioShape& shape) {
   Stream draw(shape.seed, 2);
   std::string text = "cluster:\n  nodes:\n";
@@ -55,16 +65,18 @@ std::string ClusterText(const ScenarioShape& shape) {
     text += fmt::format("  - {{name: n-{}, cpu: {}, memory: 32Gi, pods: {}{}}}\n", n, kCpuOfNode,
                         draw.Between(20, 30), own ? "" : ", zone: rz1");
   }
-  text += fmt::format("queues:\n  red: {{weight: {}}}\n  blue: {{weight: {}}}\n",
-                      draw.Between(1, 3), draw.Between(1, 3));
+  const Weights weights = QueueWeights(shape);
+  text += fmt::format("queues:\n  red: {{weight: {}}}\n  blue: {{weight: {}}}\n", weights.red,
+                      weights.blue);
   return text + "priorityClasses: {low: 10, middle: 100, high: 1000}\n";
 }
 
 std::string ConfigText(const ScenarioShape& shape) {
   Stream draw(shape.seed, 3);
+  // Never preempt before allocate: what preempt finds room for without evicting anybody it only
+  // marks, in every cycle anew, and allocate passes over it.
   std::string actions =
-      draw.OneOf<const char*>({"enqueue, allocate, preempt", "enqueue, preempt, allocate, backfill",
-                               "enqueue, allocate, backfill, preempt"});
+      draw.Chance(50) ? "enqueue, allocate, preempt" : "enqueue, allocate, backfill, preempt";
   if (shape.wishes.contains(Wish::kReclaim)) actions += ", reclaim";
   const char* const window =
       draw.OneOf<const char*>({"23:30-02:30", "00:30-03:30", "21:00-22:30", "01:00-02:10"});
@@ -88,13 +100,21 @@ std::string JobText(const ScenarioShape& shape, int number) {
   const auto wished = [&](Wish wish, int percent) {
     return draw.Chance(percent) && shape.wishes.contains(wish);
   };
-  const int cpu = draw.Between(1, 4);
-  const int room = OwnNodes(shape) * (kCpuOfNode / cpu);
-  const int replicas = std::min(room, draw.Between(1, 6));
+  const bool is_red = draw.Chance(50);
+  const bool in_queue = shape.wishes.contains(Wish::kQueues);
+  const int cpu = draw.Between(1, in_queue ? 2 : 4);
+  int room = OwnNodes(shape) * (kCpuOfNode / cpu);
+  if (in_queue) {
+    // A gang that is larger than what its queue deserves waits for as long as others want theirs.
+    const Weights weights = QueueWeights(shape);
+    room = OwnNodes(shape) * kCpuOfNode * (is_red ? weights.red : weights.blue) /
+           (weights.red + weights.blue) / cpu;
+  }
+  const int replicas = std::min(room, draw.Between(1, 8));
   const int least = draw.Between(1, replicas);
   std::string text =
       fmt::format("- {{job: team/job-{}, at: +{}s, replicas: {}, cpu: {}, memory: 1Gi", number,
-                  draw.Between(0, 3 * 3600), replicas, cpu);
+                  draw.Between(0, 3600), replicas, cpu);
   const int short_run = draw.Between(1, 20);
   text +=
       fmt::format(", runTime: {{uniform: [{}m, {}m]}}", short_run, short_run + draw.Between(1, 20));
@@ -102,8 +122,7 @@ std::string JobText(const ScenarioShape& shape, int number) {
   if (draw.Chance(40)) text += ", keepsWork: true";
   const char* const priority = draw.OneOf<const char*>({"low", "middle", "high"});
   if (wished(Wish::kPriorities, 100)) text += fmt::format(", priorityClass: {}", priority);
-  const char* const queue = draw.OneOf<const char*>({"red", "blue"});
-  if (wished(Wish::kQueues, 100)) text += fmt::format(", queue: {}", queue);
+  if (in_queue) text += fmt::format(", queue: {}", is_red ? "red" : "blue");
   if (draw.Chance(60)) text += ", preemptable: true";
   if (wished(Wish::kZones, 60)) text += ", revocableZone: \"*\"";
   const int cooldown = draw.Between(1, 10);
@@ -116,7 +135,7 @@ std::string JobText(const ScenarioShape& shape, int number) {
 
 std::string TroubleText(const ScenarioShape& shape, Trouble trouble) {
   Stream draw(shape.seed, 200 + static_cast<uint64_t>(trouble));
-  const int at = draw.Between(0, 4 * 3600);
+  const int at = draw.Between(0, 2 * 3600);
   const int lasts = draw.Between(10, 3600);
   const int delay = draw.Between(60, 900);
   const int node = draw.Between(1, shape.nodes);
@@ -139,15 +158,15 @@ std::string TroubleText(const ScenarioShape& shape, Trouble trouble) {
       return fmt::format("- {{evictFails: \"*\", probability: 0.{}, {}}}\n", draw.Between(1, 9),
                          when);
     case Trouble::kClockJump:
-      return fmt::format("- {{clockJump: {}m, {}}}\n", draw.Between(10, 180), when);
+      return fmt::format("- {{clockJump: {}m, at: +{}s}}\n", draw.Between(10, 180), at);
   }
   return "";
 }
 
 }  // namespace
 
-std::string MakeScenario(const ScenarioShape& shape) {
-  std::string text = Header(shape) + ClusterText(shape) + ConfigText(shape) + "workload:\n";
+std::string MakeScenario(const ScenarioShape& shape, int hours) {
+  std::string text = Header(shape, hours) + ClusterText(shape) + ConfigText(shape) + "workload:\n";
   for (int job = 1; job <= shape.jobs; ++job) text += JobText(shape, job);
   if (!shape.troubles.empty()) text += "faults:\n";
   for (const Trouble trouble : shape.troubles) text += TroubleText(shape, trouble);

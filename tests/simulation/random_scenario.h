@@ -48,6 +48,6 @@ inline constexpr int kTroubleHours = 5;
 inline constexpr int kRunHours = 24;
 
 // The scenario file. Jobs are small enough to run alone on the nodes that are always open.
-std::string MakeScenario(const ScenarioShape& shape);
+std::string MakeScenario(const ScenarioShape& shape, int hours = kRunHours);
 
 }  // namespace krafla::testing
