@@ -84,6 +84,8 @@ StrId TaskClasses::ZonesAsText(const Task& task) {
   std::string text = task.annotation_preemptable ? "preemptable" : "";
   if (task.zones.annotated) text += task.zones.all ? ";*" : ";";
   for (const StrId zone : task.zones.names) text.append(cluster_.Text(zone)).append(",");
+  // Who has not long to run may still be let into a zone that closes soon.
+  if (task.run_time_ns >= 0) text.append(";").append(std::to_string(task.run_time_ns));
   return cluster_.strings.Intern(text);
 }
 

@@ -22,6 +22,8 @@ std::string_view WhySpared(VetoCode code) {
       return "it is on a revocable node";
     case VetoCode::kNotPreemptable:
       return "it does not offer itself";
+    case VetoCode::kEvictedTooOften:
+      return "its job has been evicted too often of late";
   }
   return "";
 }

@@ -4,7 +4,6 @@
 #include <simdjson.h>
 
 #include "base/json_writer.h"
-#include "kube/eviction_memory.h"
 
 namespace krafla {
 
@@ -235,11 +234,12 @@ std::optional<std::string> GroupStatusPatch(std::string_view current, const Grou
   return json.text();
 }
 
-std::string GroupMemoryPatch(std::string_view zone_evictions, std::string_view evictions) {
+std::string GroupMemoryPatch(const GroupMemory& memory) {
   JsonWriter json;
   json.BeginObject().Key("metadata").BeginObject().Key("annotations").BeginObject();
-  if (!zone_evictions.empty()) json.Key(kZoneEvictionsKey).String(zone_evictions);
-  if (!evictions.empty()) json.Key(kEvictionsKey).String(evictions);
+  if (!memory.zone_evictions.empty()) json.Key(kZoneEvictionsKey).String(memory.zone_evictions);
+  if (!memory.evictions.empty()) json.Key(kEvictionsKey).String(memory.evictions);
+  if (!memory.loss.empty()) json.Key(kLossKey).String(memory.loss);
   json.EndObject().EndObject().EndObject();
   return json.text();
 }

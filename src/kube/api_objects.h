@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/timestamp.h"
+#include "kube/eviction_memory.h"
 #include "model/resource.h"
 
 namespace krafla {
@@ -66,8 +67,8 @@ struct GroupStatus {
 std::optional<std::string> GroupStatusPatch(std::string_view current, const GroupStatus& wanted,
                                             std::string_view transition_id, Timestamp now);
 
-// What must outlive a restart; an empty text is left as it is.
-std::string GroupMemoryPatch(std::string_view zone_evictions, std::string_view evictions);
+// What must outlive a restart; where there is nothing to say nothing is changed.
+std::string GroupMemoryPatch(const GroupMemory& memory);
 
 // What a queue holds. Only the amounts: its state is its controller's matter.
 std::string QueueStatusPatch(const Resource& allocated, const ResourceKinds& kinds);

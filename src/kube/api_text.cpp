@@ -7,7 +7,6 @@
 
 #include "base/diagnostics.h"
 #include "base/did_you_mean.h"
-#include "kube/eviction_memory.h"
 #include "manifest/object_stream.h"
 #include "model/well_known.h"
 
@@ -60,8 +59,9 @@ bool ReadMetadata(ondemand::value value, Metadata& meta) {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
         if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
         if (name == keys::kQueueName) meta.head.queue = TextOf(text);
-        if (name == kZoneEvictionsKey) meta.head.zone_evictions = TextOf(text);
-        if (name == kEvictionsKey) meta.head.evictions = TextOf(text);
+        if (name == kZoneEvictionsKey) meta.head.memory.zone_evictions = TextOf(text);
+        if (name == kEvictionsKey) meta.head.memory.evictions = TextOf(text);
+        if (name == kLossKey) meta.head.memory.loss = TextOf(text);
       });
     } else if (key == "labels") {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "kube/eviction_memory.h"
 
 namespace krafla {
 
@@ -20,9 +21,8 @@ struct ObjectHead {
   std::string resource_version;
   std::string queue;  // a pod's scheduling.volcano.sh/queue-name, annotation before label
   // Of a PodGroup.
-  std::string status;          // as JSON: what is written there next is made of it
-  std::string zone_evictions;  // our own annotations, see eviction_memory.h
-  std::string evictions;
+  std::string status;  // as JSON: what is written there next is made of it
+  GroupMemory memory;  // our own annotations
 };
 
 // A text with simdjson's padding behind it.

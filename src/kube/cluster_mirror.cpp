@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "kube/eviction_memory.h"
-
 namespace krafla {
 
 namespace {
@@ -196,10 +194,7 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   object.uid = message.head.uid;
   object.version = version;
   object.status = std::move(message.head.status);
-  object.zone_evictions = std::move(message.head.zone_evictions);
-  // Never less than we have counted ourselves.
-  if (const uint64_t evictions = VersionOf(message.head.evictions); evictions != UINT64_MAX)
-    object.evictions = std::max(object.evictions, evictions);
+  object.memory = std::move(message.head.memory);
   if (message.kind == WatchedKind::kPodGroup) changed_groups_.push_back(key);
   Decode(message, key);
 }
@@ -310,14 +305,14 @@ void ClusterMirror::Gone(WatchedKind kind, const std::string& key, const std::st
   if (UidOf(kind, key) == uid) Remove(kind, key);
 }
 
-void ClusterMirror::RecallZoneEvictions(CycleMemory& memory) const {
-  for (const auto& [key, group] : Known(WatchedKind::kPodGroup))
-    RememberZoneEvictions(group.zone_evictions, memory);
+void ClusterMirror::RecallEvictions(CycleMemory& memory) const {
+  for (const auto& [key, group] : Known(WatchedKind::kPodGroup)) Recall(group.memory, key, memory);
 }
 
 uint64_t ClusterMirror::CountEviction(const std::string& group_key) {
   const auto it = Known(WatchedKind::kPodGroup).find(group_key);
-  return it == Known(WatchedKind::kPodGroup).end() ? 0 : ++it->second.evictions;
+  if (it == Known(WatchedKind::kPodGroup).end()) return 0;
+  return ++it->second.evictions;
 }
 
 std::string_view ClusterMirror::UidOf(WatchedKind kind, const std::string& key) const {

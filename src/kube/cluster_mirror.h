@@ -26,7 +26,7 @@
 #include "kube/inbox.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
-#include "session/session.h"
+#include "session/cycle_memory.h"
 
 namespace krafla {
 
@@ -67,7 +67,7 @@ class ClusterMirror {
   // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
   const std::string* StatusOf(const std::string& key) const;
   // What the PodGroups remember of evictions before our time.
-  void RecallZoneEvictions(CycleMemory& memory) const;
+  void RecallEvictions(CycleMemory& memory) const;
   // One more pod of the group was evicted; returns how many that makes.
   uint64_t CountEviction(const std::string& group_key);
   // Keys of the PodGroups that came, changed or went since the last call.
@@ -89,8 +89,8 @@ class ClusterMirror {
     uint64_t version = 0;
     uint32_t listing = 0;  // the list it was last part of
     std::string status;    // PodGroups, as the next two
-    std::string zone_evictions;
-    uint64_t evictions = 0;
+    GroupMemory memory;
+    uint64_t evictions = 0;  // seen by us
   };
   using KnownObjects = std::unordered_map<std::string, KnownObject>;
   struct Expectation {

@@ -1,6 +1,7 @@
 #include "kube/effects.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,11 +19,7 @@ constexpr milliseconds kLongestHold{60'000};
 }  // namespace
 
 Effects::Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options)
-    : client_(client),
-      mirror_(mirror),
-      events_(events),
-      options_(std::move(options)),
-      eviction_counts_(client, {}) {}
+    : client_(client), mirror_(mirror), events_(events), options_(std::move(options)) {}
 
 void Effects::Log(const std::string& line) {
   if (options_.log) options_.log(line);
@@ -72,31 +69,43 @@ void Effects::SendBind(BindOrder order, int attempt) {
   });
 }
 
-void Effects::Evict(EvictOrder order) {
-  ++in_flight_;
-  mirror_.ExpectEviction(order.pod.Key(), order.pod.uid);
-  if (order.zone_evictions.empty() || order.group.name.empty()) {
-    SendCondition(std::move(order), 0);
-  } else {
-    SendMemory(std::move(order), 0);
+void Effects::Evict(std::vector<EvictOrder> orders) {
+  in_flight_ += orders.size();
+  for (const EvictOrder& order : orders) mirror_.ExpectEviction(order.pod.Key(), order.pod.uid);
+  for (size_t begin = 0; begin < orders.size();) {
+    size_t end = begin + 1;
+    while (end < orders.size() && orders[end].group == orders[begin].group) ++end;
+    std::vector<EvictOrder> of_one_group(std::make_move_iterator(orders.begin() + begin),
+                                         std::make_move_iterator(orders.begin() + end));
+    if (of_one_group[0].memory.empty() || of_one_group[0].group.name.empty()) {
+      for (EvictOrder& order : of_one_group) SendCondition(std::move(order), 0);
+    } else {
+      SendMemory(std::move(of_one_group), 0);
+    }
+    begin = end;
   }
 }
 
 // First of all: whoever is killed right after the eviction must not evict again at once.
-void Effects::SendMemory(EvictOrder order, int attempt) {
+void Effects::SendMemory(std::vector<EvictOrder> of_one_group, int attempt) {
   HttpRequest request{.method = "PATCH",
-                      .target = PodGroupPath(order.group),
+                      .target = PodGroupPath(of_one_group[0].group),
                       .content_type = std::string(kMergePatch),
-                      .body = GroupMemoryPatch(order.zone_evictions, {}),
+                      .body = GroupMemoryPatch(of_one_group[0].memory),
                       .urgency = Urgency::kEvict};
-  client_.Send(
-      std::move(request), [this, order = std::move(order), attempt](const HttpResponse& response) {
-        if (Repeat(response, attempt, [this, order, attempt] { SendMemory(order, attempt + 1); }))
-          return;
-        // A group that is gone has nothing to remember.
-        if (response.ok() || response.status == 404) return SendCondition(order, 0);
+  client_.Send(std::move(request), [this, orders = std::move(of_one_group),
+                                    attempt](const HttpResponse& response) {
+    if (Repeat(response, attempt, [this, orders, attempt] { SendMemory(orders, attempt + 1); }))
+      return;
+    for (const EvictOrder& order : orders) {
+      // A group that is gone has nothing to remember.
+      if (response.ok() || response.status == 404) {
+        SendCondition(order, 0);
+      } else {
         EvictionRefused(order, response);
-      });
+      }
+    }
+  });
 }
 
 void Effects::SendCondition(EvictOrder order, int attempt) {
@@ -140,14 +149,6 @@ void Effects::SendRemoval(EvictOrder order, int attempt) {
     if (!order.group.name.empty()) {
       const uint64_t count = mirror_.CountEviction(order.group.Key());
       if (count > 1) ++counts_.re_evicted;
-      if (count > 0)
-        eviction_counts_.Want(order.group.Key(), fmt::format("{} {}", order.group.uid, count),
-                              {.method = "PATCH",
-                               .target = PodGroupPath(order.group),
-                               .content_type = std::string(kMergePatch),
-                               .body = GroupMemoryPatch({}, fmt::format("{}", count)),
-                               .urgency = Urgency::kStatus},
-                              false);
       events_.Record({order.group, true, "Evict",
                       fmt::format("pod {} was {}", order.pod.name, order.message)});
     }

@@ -13,11 +13,11 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "kube/api_client.h"
 #include "kube/api_objects.h"
 #include "kube/cluster_mirror.h"
-#include "kube/desired_writes.h"
 #include "kube/event_recorder.h"
 
 namespace krafla {
@@ -33,7 +33,7 @@ struct EvictOrder {
   ObjectRef group;      // its PodGroup; empty name: none on the server
   ObjectRef for_pod;    // who gets the place; empty name: nobody
   std::string node;
-  std::string zone_evictions;  // to be remembered on the group before the pod goes; empty: nothing
+  GroupMemory memory;  // to be kept on the group before the pod goes
 };
 
 struct EffectCounts {
@@ -57,15 +57,16 @@ class Effects {
   Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
 
   void Bind(BindOrder order);
-  void Evict(EvictOrder order);
+  // Those of one group follow each other; what is to be kept of it is written once.
+  void Evict(std::vector<EvictOrder> orders);
   void SetEvictionApi(bool on) { options_.eviction_api = on; }
 
-  size_t in_flight() const { return in_flight_ + eviction_counts_.open(); }
+  size_t in_flight() const { return in_flight_; }
   const EffectCounts& counts() const { return counts_; }
 
  private:
   void SendBind(BindOrder order, int attempt);
-  void SendMemory(EvictOrder order, int attempt);
+  void SendMemory(std::vector<EvictOrder> of_one_group, int attempt);
   void SendCondition(EvictOrder order, int attempt);
   void SendRemoval(EvictOrder order, int attempt);
   void EvictionRefused(const EvictOrder& order, const HttpResponse& response);
@@ -82,7 +83,6 @@ class Effects {
   ApiTextParser parser_;
   EffectCounts counts_;
   size_t in_flight_ = 0;
-  DesiredWrites eviction_counts_;
   std::unordered_map<std::string, int> failures_;  // by UID
 };
 

@@ -111,7 +111,7 @@ TEST_F(EffectsTest, APodThatIsGoneIsForgotten) {
 
 TEST_F(EffectsTest, AnEvictionIsAConditionAndThenARemoval) {
   See(2, "n1");
-  effects.Evict({.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"});
+  effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"}});
   EXPECT_EQ(Requests(), (Lines{fmt::format("PATCH {}/status", kPath)}));
   client.Answer(200);
   EXPECT_EQ(Requests(), (Lines{fmt::format("DELETE {}", kPath)}));
@@ -121,10 +121,25 @@ TEST_F(EffectsTest, AnEvictionIsAConditionAndThenARemoval) {
   EXPECT_EQ(effects.counts().evicted, 1u);
 }
 
+TEST_F(EffectsTest, WhatMustOutliveARestartIsWrittenFirstAndOncePerGroup) {
+  See(2, "n1");
+  const ObjectRef group = PodGroupRef("a", "g", "gu");
+  const GroupMemory memory{.zone_evictions = "rz1=2026-03-08T20:00:00Z"};
+  effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "m", .group = group, .memory = memory},
+                 {.pod = PodRef("a", "q", "v"), .message = "m", .group = group, .memory = memory}});
+  EXPECT_EQ(client.bodies, (Lines{R"({"metadata":{"annotations":{"krafla.io/zone-evictions":)"
+                                  R"("rz1=2026-03-08T20:00:00Z"}}})"}));
+  Requests();
+  client.Answer(200);
+  EXPECT_EQ(Requests(), (Lines{"PATCH /api/v1/namespaces/a/pods/p/status",
+                               "PATCH /api/v1/namespaces/a/pods/q/status"}));
+  EXPECT_EQ(effects.in_flight(), 2u);
+}
+
 TEST_F(EffectsTest, ABudgetThatForbidsItGivesThePodBack) {
   See(2, "n1");
   effects.SetEvictionApi(true);
-  effects.Evict({.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"});
+  effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"}});
   client.Answer(200);
   EXPECT_EQ(Requests().back(), fmt::format("POST {}/eviction", kPath));
   client.Answer(429, R"({"message":"would violate the budget"})");

@@ -5,25 +5,51 @@
 namespace krafla {
 namespace {
 
+const Timestamp kNow = Timestamp::FromUnixSeconds(1'773'000'000, 123);
+
 TEST(EvictionMemory, WhatIsWrittenIsReadBackToTheNanosecond) {
-  const std::vector<CycleMemory::ZoneEviction> evictions = {
-      {"rz1", Timestamp::FromUnixSeconds(1'773'000'000, 123)},
-      {"rz2", Timestamp::FromUnixSeconds(1'773'000'001)}};
-  const std::string text = FormatZoneEvictions(evictions);
-  EXPECT_EQ(text, "rz1=2026-03-08T20:00:00.000000123Z,rz2=2026-03-08T20:00:01.000000000Z");
+  CycleMemory before;
+  before.SetLastEviction("rz1", kNow);
+  before.SetLastEviction("rz2", Timestamp::FromUnixSeconds(1'772'000'000));
+  before.JobEvictionsOf("a/g").times = {Timestamp::FromUnixSeconds(1'772'999'000), kNow};
+  before.JobLossOf("a/g").at = kNow;
+  before.JobLossOf("a/g").size = 4;
+  before.JobLossOf("a/other").size = 7;
+  const GroupMemory texts = MemoryOf(before, "a/g", kNow);
+  EXPECT_EQ(texts.zone_evictions, "rz1=2026-03-08T20:00:00.000000123Z")
+      << "the other zone was not emptied now; somebody else remembers it";
+  EXPECT_EQ(texts.evictions, "2026-03-08T19:43:20.000000000Z,2026-03-08T20:00:00.000000123Z");
+  EXPECT_EQ(texts.loss, "2026-03-08T20:00:00.000000123Z/4");
+
+  CycleMemory after;
+  Recall(texts, "a/g", after);
+  EXPECT_EQ(*after.LastEviction("rz1"), kNow);
+  EXPECT_EQ(after.FindJobEvictions("a/g")->times, before.FindJobEvictions("a/g")->times);
+  EXPECT_EQ(after.FindJobLoss("a/g")->at, kNow);
+  EXPECT_EQ(after.FindJobLoss("a/g")->size, 4);
+  EXPECT_EQ(after.FindJobLoss("a/other"), nullptr);
+}
+
+TEST(EvictionMemory, NothingToSayIsNothing) {
+  EXPECT_TRUE(MemoryOf({}, "a/g", kNow).empty());
   CycleMemory memory;
-  RememberZoneEvictions(text, memory);
-  EXPECT_EQ(*memory.LastEviction("rz1"), evictions[0].at);
-  EXPECT_EQ(*memory.LastEviction("rz2"), evictions[1].at);
+  Recall({}, "a/g", memory);
+  EXPECT_EQ(memory.FindJobLoss("a/g"), nullptr);
+  EXPECT_EQ(memory.FindJobEvictions("a/g"), nullptr);
 }
 
 TEST(EvictionMemory, TheLatestCountsAndNonsenseDoesNot) {
   CycleMemory memory;
   memory.SetLastEviction("rz1", Timestamp::FromUnixSeconds(2'000));
-  RememberZoneEvictions("rz1=1970-01-01T00:00:01Z,rz1,=x,,rz2=soon", memory);
+  Recall({.zone_evictions = "rz1=1970-01-01T00:00:01Z,rz1,=x,,rz2=soon",
+          .evictions = "x,,",
+          .loss = "1970-01-01T00:00:01Z/many"},
+         "a/g", memory);
   EXPECT_EQ(*memory.LastEviction("rz1"), Timestamp::FromUnixSeconds(2'000));
   EXPECT_EQ(memory.LastEviction("rz2"), nullptr);
-  RememberZoneEvictions("rz1=1970-01-01T01:00:00Z", memory);
+  EXPECT_EQ(memory.FindJobLoss("a/g"), nullptr);
+  EXPECT_EQ(memory.FindJobEvictions("a/g"), nullptr);
+  Recall({.zone_evictions = "rz1=1970-01-01T01:00:00Z"}, "a/g", memory);
   EXPECT_EQ(*memory.LastEviction("rz1"), Timestamp::FromUnixSeconds(3'600));
 }
 

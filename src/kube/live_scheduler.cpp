@@ -1,6 +1,7 @@
 #include "kube/live_scheduler.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ bool LiveScheduler::Run(milliseconds patience) {
           "in step with the cluster nodes={} pods={} podgroups={} queues={}",
           parts_.mirror.Count(WatchedKind::kNode), parts_.mirror.Count(WatchedKind::kPod),
           parts_.mirror.Count(WatchedKind::kPodGroup), parts_.mirror.Count(WatchedKind::kQueue)));
-      parts_.mirror.RecallZoneEvictions(loop_.memory());
+      parts_.mirror.RecallEvictions(loop_.memory());
       if (options_.on_ready) options_.on_ready();
     }
     CheckConfig();
@@ -128,21 +129,27 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
     if (task.created.Present())
       parts_.metrics.Bound(static_cast<double>(ElapsedNs(task.created, session.now)) / 1e9);
   }
-  std::vector<CycleMemory::ZoneEviction> emptied;
-  for (const CycleMemory::ZoneEviction& zone : session.memory.last_evictions)
-    if (zone.at == session.now) emptied.push_back(zone);
-  const std::string zone_evictions = FormatZoneEvictions(emptied);
+  std::vector<EvictOrder> evictions;
   for (size_t i = 0; i < session.plan.evictions.size(); ++i) {
     const Eviction& eviction = session.plan.evictions[i];
-    const bool from_zone = eviction.reason == EvictionReason::kZoneClosed;
-    parts_.effects.Evict(
-        {.pod = RefOf(c, eviction.task),
-         .message = EvictionHeadline(session, i),
-         .group = GroupRefOf(c, eviction.task),
-         .for_pod = RefOf(c, eviction.for_task),
-         .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string(),
-         .zone_evictions = from_zone ? zone_evictions : std::string()});
+    EvictOrder order{
+        .pod = RefOf(c, eviction.task),
+        .message = EvictionHeadline(session, i),
+        .group = GroupRefOf(c, eviction.task),
+        .for_pod = RefOf(c, eviction.for_task),
+        .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string()};
+    if (!order.group.name.empty())
+      order.memory = MemoryOf(session.memory, order.group.Key(), session.now);
+    evictions.push_back(std::move(order));
   }
+  // Of one group together, in the order of the first of each.
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < evictions.size(); ++i) first.try_emplace(evictions[i].group.Key(), i);
+  std::stable_sort(evictions.begin(), evictions.end(),
+                   [&](const EvictOrder& a, const EvictOrder& b) {
+                     return first.at(a.group.Key()) < first.at(b.group.Key());
+                   });
+  parts_.effects.Evict(std::move(evictions));
   parts_.statuses.AfterCycle(session);
   parts_.metrics.Cycle(session, wall_ms);
   if (!session.plan.binds.empty() || !session.plan.evictions.empty())
