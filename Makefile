@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast packages compare-kubernetes lint format clean
+.PHONY: demo build test test-fast test-e2e packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -26,6 +26,10 @@ test: build
 test-fast: build
 	@ninja -C $(BUILD) -j $(JOBS) krafla_tests
 	@$(BUILD)/krafla_tests --gtest_brief=1
+
+# krafla serve against a real API server (needs Go).
+test-e2e: build
+	@tests/e2e/run.py $(BUILD)/krafla
 
 # Thousands of random questions to Kubernetes' own plugins (needs Go).
 compare-kubernetes: build

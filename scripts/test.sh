@@ -36,6 +36,15 @@ else
   failed=$((failed + 1))
 fi
 
+echo "== a real control plane"
+status=0
+timeout 1800 tests/e2e/run.py "$build/krafla" || status=$?
+if [ "$status" -eq 0 ]; then
+  passed=$((passed + 1))
+elif [ "$status" -ne 3 ]; then # 3: no Go here, as it has said
+  failed=$((failed + 1))
+fi
+
 echo "== the report in a browser"
 scripts/install-packages.sh --with-browser || true
 status=0

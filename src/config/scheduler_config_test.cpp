@@ -376,10 +376,17 @@ TEST(SchedulerConfigFile, UnknownKeys) {
       "conf:1:1: error: unknown key \"action\"; did you mean \"actions\"?\n"
       "conf:2:1: error: unknown key \"tier\"; did you mean \"tiers\"?\n"
       "conf:5:1: error: unknown key \"plugins\"; expected one of actions, tiers, configurations, "
-      "metrics, compatibility");
+      "metrics, compatibility, eviction-api");
   const Outcome outcome = ReadLenient(WithBlock("metric: {}"));
   EXPECT_EQ(outcome.problems,
             "conf:3:1: warning: unknown key \"metric\"; did you mean \"metrics\"? It is dropped");
+}
+
+TEST(SchedulerConfigFile, EvictionApiIsOffUnlessSaid) {
+  EXPECT_FALSE(ReadLenient(WithBlock("metrics: {}")).config.eviction_api);
+  EXPECT_TRUE(ReadLenient(WithBlock("eviction-api: true")).config.eviction_api);
+  EXPECT_NE(ProblemsOf(WithBlock("eviction-api: sometimes")).find("eviction-api: expected"),
+            std::string::npos);
 }
 
 TEST(SchedulerConfigFile, EmptyOrNoMapping) {

@@ -1,6 +1,7 @@
 #include "kube/desired_writes.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace krafla {
 
@@ -26,6 +27,14 @@ void DesiredWrites::Want(const std::string& key, std::string wish, HttpRequest r
           : options_.first_delay;
   if (wait.count() > 0) return Later(key, wait);
   Send(key);
+}
+
+void DesiredWrites::Flush() {
+  std::vector<std::string> held_back;
+  for (const auto& [key, entry] : entries_)
+    if (entry.wanted && !entry.in_flight && entry.failures == 0) held_back.push_back(key);
+  std::sort(held_back.begin(), held_back.end());
+  for (const std::string& key : held_back) Send(key);
 }
 
 void DesiredWrites::Forget(const std::string& key) {

@@ -29,6 +29,8 @@ class DesiredWrites {
   // `wish` says what is wanted in a form that can be compared: the same as last time is not written
   // again. `urgent`: not held back.
   void Want(const std::string& key, std::string wish, HttpRequest request, bool urgent);
+  // What is only held back to keep calm is sent now.
+  void Flush();
   // The object is gone, or somebody else's.
   void Forget(const std::string& key);
 

@@ -89,6 +89,19 @@ TEST_F(DesiredWritesTest, WordsAreWrittenCalmlyUnlessItIsUrgent) {
   EXPECT_EQ(client.bodies.back(), "4");
 }
 
+TEST_F(DesiredWritesTest, AtTheEndNothingIsHeldBack) {
+  Make(milliseconds(1000), milliseconds(10'000));
+  Want("a", "1");
+  Want("b", "1");
+  writes->Flush();
+  EXPECT_EQ(client.requests, (Lines{"PATCH /a", "PATCH /b"}));
+  client.Answer(200);
+  client.Answer(200);
+  client.Pass(milliseconds(20'000));
+  EXPECT_EQ(client.requests.size(), 2u) << "and not once more when its time comes";
+  EXPECT_EQ(writes->open(), 0u);
+}
+
 TEST_F(DesiredWritesTest, ARefusalIsToldAndTheNextWishIsTried) {
   Make(milliseconds(0), milliseconds(0));
   Want("a", "1");

@@ -452,7 +452,6 @@ class HttpChannel::Impl {
   // Everything that is open fails and the connections are closed: what hangs on one that no longer
   // answers would wait for ever.
   void Reconnect() {
-    reconnect_ = false;
     if (options_.log)
       options_.log(fmt::format("connection does not answer; connecting anew channel={} streams={}",
                                options_.name, transfers_.size()));
@@ -465,6 +464,7 @@ class HttpChannel::Impl {
     curl_multi_cleanup(multi_);
     multi_ = fresh;
     heard_ = Clock::now();
+    reconnect_ = false;  // the question that was open has failed with the rest
   }
 
   void FailAll(const std::string& why, bool waiting_too) {

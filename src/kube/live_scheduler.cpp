@@ -67,18 +67,24 @@ bool LiveScheduler::Run(milliseconds patience) {
           "in step with the cluster nodes={} pods={} podgroups={} queues={}",
           parts_.mirror.Count(WatchedKind::kNode), parts_.mirror.Count(WatchedKind::kPod),
           parts_.mirror.Count(WatchedKind::kPodGroup), parts_.mirror.Count(WatchedKind::kQueue)));
-      parts_.mirror.RecallEvictions(loop_.memory());
       if (options_.on_ready) options_.on_ready();
     }
     CheckConfig();
-    if (ready_ && options_.may_write()) {
+    const bool leading = ready_ && options_.may_write();
+    if (leading) {
+      // Whoever led before us may have evicted since we last looked.
+      if (!led_) parts_.mirror.RecallEvictions(loop_.memory());
       CreateMissingQueues();
       MaybeRunCycle();
+    } else {
+      parts_.mirror.TakeChangedGroups();  // nobody else does
     }
+    led_ = leading;
     SetLevels();
   }
   // Nothing new is begun; what was begun is brought to its end.
   const auto deadline = Clock::now() + patience;
+  parts_.statuses.Flush();
   while (!Idle() && Clock::now() < deadline && options_.may_write())
     Take(std::min(deadline, Clock::now() + kAtEnd));
   return Idle();

@@ -74,6 +74,7 @@ class LiveScheduler final : public DecisionSink {
   std::atomic<bool> stop_ = false;
   std::atomic<bool> ready_ = false;
   bool queues_checked_ = false;
+  bool led_ = false;
   std::optional<Clock::time_point> changed_since_;
   Clock::time_point config_check_;
   Clock::duration last_cycle_{};

@@ -89,6 +89,12 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                                             key, Describe(response)));
                }}) {}
 
+void StatusReports::Flush() {
+  groups_.Flush();
+  pods_.Flush();
+  queues_.Flush();
+}
+
 void StatusReports::AfterCycle(const Session& session) {
   ++cycle_;
   // Seen anew: what the server has may differ from what we wished.

@@ -32,6 +32,9 @@ class StatusReports {
   // While the session is open.
   void AfterCycle(const Session& session);
 
+  // Nothing is held back any longer.
+  void Flush();
+
   size_t open() const { return groups_.open() + pods_.open() + queues_.open(); }
   uint64_t written() const { return groups_.written() + pods_.written() + queues_.written(); }
   size_t waiting_pods() const { return waiting_.size(); }

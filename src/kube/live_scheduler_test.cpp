@@ -1,0 +1,187 @@
+// The scheduling thread without a network: messages in, requests out.
+#include "kube/live_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "kube/scripted_client_test.h"
+#include "scheduler/vocabulary.h"
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ScriptedClient;
+using Lines = std::vector<std::string>;
+using What = ObjectMessage::What;
+
+constexpr std::string_view kConfig = R"(
+actions: "enqueue, allocate, preempt"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: proportion
+)";
+
+class LiveSchedulerTest : public ::testing::Test {
+ protected:
+  LiveSchedulerTest() {
+    MirrorOptions options;
+    for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
+    mirror.emplace(std::move(options));
+    events.emplace(client, EventRecorder::Options{});
+    effects.emplace(client, *mirror, *events, Effects::Options{});
+    statuses.emplace(client, *mirror, *events, StatusReports::Options{});
+    Diagnostics diagnostics;
+    loop.emplace(mirror->live(),
+                 ReadSchedulerConfig(kConfig, BuiltInVocabulary(), {.file_name = "t"}, diagnostics),
+                 TimeZone(), log);
+    EXPECT_FALSE(diagnostics.HasErrors());
+    scheduler.emplace(
+        LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+        LiveScheduler::Options{.may_write = [] { return true; }});
+    for (const WatchedKindInfo& info : kWatchedKinds)
+      mirror->Apply({What::kSyncBegins, info.kind, {}, {}});
+    See(WatchedKind::kNamespace,
+        R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})");
+    for (const char* name : {"default", "root"})
+      See(WatchedKind::kQueue,
+          fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue",)"
+                      R"("metadata":{{"name":"{}","uid":"q"}},"spec":{{"weight":1}}}})",
+                      name));
+    See(WatchedKind::kNode,
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":)"
+        R"({"cpu":"2","memory":"8Gi","pods":"10"}}})");
+    for (const WatchedKindInfo& info : kWatchedKinds)
+      mirror->Apply({What::kSyncEnds, info.kind, {}, {}});
+  }
+  void See(WatchedKind kind, const std::string& json) {
+    ObjectMessage message{What::kSeen, kind, Padded(json), {}};
+    message.head = parser.ParseHead(message.object).value();
+    message.head.resource_version = fmt::format("{}", ++version);
+    mirror->Apply(std::move(message));
+  }
+  void SeeGroup(const std::string& name, int min_member, const std::string& status = "{}") {
+    See(WatchedKind::kPodGroup,
+        fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",)"
+                    R"("metadata":{{"name":"{}","namespace":"a","uid":"g-{}"}},)"
+                    R"("spec":{{"minMember":{}}},"status":{}}})",
+                    name, name, min_member, status));
+  }
+  void SeePod(const std::string& name, const std::string& group, const std::string& node = "") {
+    See(WatchedKind::kPod,
+        fmt::format(
+            R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"a",)"
+            R"("uid":"u-{}","annotations":{{"scheduling.k8s.io/group-name":"{}"}}}},)"
+            R"("spec":{{"schedulerName":"volcano",{}"containers":[{{"name":"c","resources":)"
+            R"({{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{}"}}}})",
+            name, name, group, node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node),
+            node.empty() ? "Pending" : "Running"));
+  }
+  void Cycle() { loop->RunCycle(client.Now(), *scheduler); }
+  Lines Requests() {
+    Lines lines = client.TakeRequests();
+    std::erase_if(lines, [](const std::string& l) {
+      return l.find("/events") != l.npos || l.find("/queues/") != l.npos;
+    });
+    return lines;
+  }
+  // All that is open gets a good answer.
+  void AnswerAll() {
+    while (client.open() != 0) client.Answer(200);
+  }
+
+  ScriptedClient client;
+  ApiTextParser parser;
+  Inbox inbox;
+  ServeMetrics metrics;
+  Log log{0};
+  std::optional<ClusterMirror> mirror;
+  std::optional<EventRecorder> events;
+  std::optional<Effects> effects;
+  std::optional<StatusReports> statuses;
+  std::optional<SchedulingLoop> loop;
+  std::optional<LiveScheduler> scheduler;
+  int version = 0;
+};
+
+constexpr const char* kGroup = "/apis/scheduling.volcano.sh/v1beta1/namespaces/a/podgroups/g";
+
+TEST_F(LiveSchedulerTest, AGangIsBoundAndItsPhaseWritten) {
+  SeeGroup("g", 2);
+  SeePod("p0", "g");
+  SeePod("p1", "g");
+  Cycle();
+  const Lines bodies = client.bodies;
+  EXPECT_EQ(Requests(),
+            (Lines{"POST /api/v1/namespaces/a/pods/p0/binding",
+                   "POST /api/v1/namespaces/a/pods/p1/binding", fmt::format("PATCH {}", kGroup)}));
+  EXPECT_NE(bodies[2].find(R"("phase":"Inqueue")"), std::string::npos) << bodies[2];
+  // Until the server shows it nothing is asked for twice.
+  Cycle();
+  EXPECT_EQ(Requests(), Lines{});
+  AnswerAll();
+  Cycle();
+  EXPECT_EQ(Requests(), Lines{});
+}
+
+TEST_F(LiveSchedulerTest, AStatusTheServerHasAlreadyIsNotWritten) {
+  SeeGroup("g", 1,
+           R"({"phase":"Running","running":1,"conditions":[{"type":"Scheduled","status":"True",)"
+           R"("reason":"tasks in gang are ready to be scheduled"}]})");
+  SeePod("p0", "g", "n1");
+  Cycle();
+  EXPECT_EQ(Requests(), Lines{}) << "as after a restart";
+  // Somebody else wrote over it.
+  SeeGroup("g", 1, R"({"phase":"Pending"})");
+  Cycle();
+  EXPECT_EQ(Requests(), (Lines{fmt::format("PATCH {}", kGroup)}));
+}
+
+TEST_F(LiveSchedulerTest, AWaitingPodIsToldAfterASecondUnlessItFindsItsPlace) {
+  SeeGroup("g", 3);
+  for (const char* pod : {"p0", "p1", "p2"}) SeePod(pod, "g");
+  Cycle();
+  Requests();
+  client.Pass(milliseconds(999));
+  EXPECT_EQ(Requests(), Lines{});
+  client.Pass(milliseconds(1));
+  Lines told = Requests();
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, (Lines{"PATCH /api/v1/namespaces/a/pods/p0/status",
+                         "PATCH /api/v1/namespaces/a/pods/p1/status",
+                         "PATCH /api/v1/namespaces/a/pods/p2/status"}));
+  AnswerAll();
+
+  SeeGroup("h", 1);
+  SeePod("q0", "h");
+  SeeGroup("i", 3);
+  SeePod("r0", "i");
+  Cycle();
+  Requests();
+  See(WatchedKind::kNode,
+      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":)"
+      R"({"cpu":"9","memory":"8Gi","pods":"10"}}})");
+  SeePod("r1", "i");
+  SeePod("r2", "i");
+  Cycle();
+  Requests();
+  client.Pass(milliseconds(5000));
+  for (const std::string& line : Requests())
+    EXPECT_EQ(line.find("/r"), line.npos) << line << ": it has its place";
+}
+
+TEST_F(LiveSchedulerTest, NothingIsWrittenAboutAGroupThatExistsHereOnly) {
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u"},"spec":)"
+      R"({"schedulerName":"volcano","containers":[{"name":"c"}]},"status":{"phase":"Pending"}})");
+  Cycle();
+  for (const std::string& line : Requests()) EXPECT_EQ(line.find("podgroups"), line.npos) << line;
+}
+
+}  // namespace
+}  // namespace krafla

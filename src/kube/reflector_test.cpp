@@ -1,0 +1,232 @@
+#include "kube/reflector.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+using What = ObjectMessage::What;
+using Lines = std::vector<std::string>;
+
+// Nodes, served the way an API server does; what it answers next is told by the test.
+class ReflectorTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { InitializeHttp(); }
+  void SetUp() override {
+    server.new_task_queue = [] { return new httplib::ThreadPool(8); };
+    server.Get("/api/v1/nodes", [this](const httplib::Request& request,
+                                       httplib::Response& response) { Serve(request, response); });
+    const int port = server.bind_to_any_port("127.0.0.1");
+    thread = std::thread([this] { server.listen_after_bind(); });
+    credentials.emplace(KubeConnection{.server = fmt::format("http://127.0.0.1:{}", port)},
+                        ProcessSurroundings());
+  }
+  void TearDown() override {
+    stopping = true;
+    reflector_channel.reset();
+    server.stop();
+    thread.join();
+  }
+
+  struct Answer {
+    int status = 200;
+    Lines lines;  // of a watch; the stream stays open unless `ends`
+    bool ends = true;
+    std::string body;  // of a list
+    std::string retry_after;
+  };
+  void Serve(const httplib::Request& request, httplib::Response& response) {
+    Answer answer{.ends = false};
+    {
+      const std::scoped_lock lock(mutex);
+      std::string asked;
+      for (const auto& [key, value] : request.params)
+        if (key != "timeoutSeconds" && key != "allowWatchBookmarks")
+          asked += (asked.empty() ? "" : "&") + key + "=" + value;
+      queries.push_back(asked);
+      if (!answers.empty()) {
+        answer = answers.front();
+        answers.erase(answers.begin());
+      }
+    }
+    response.status = answer.status;
+    if (!answer.retry_after.empty()) response.set_header("Retry-After", answer.retry_after);
+    if (answer.status != 200 || !answer.body.empty()) {
+      response.set_content(answer.body, "application/json");
+      return;
+    }
+    response.set_chunked_content_provider(
+        "application/json", [this, answer](size_t, httplib::DataSink& sink) mutable {
+          for (const std::string& line : std::exchange(answer.lines, {})) {
+            // In two pieces, as a network might.
+            const std::string text = line + "\n";
+            sink.write(text.data(), text.size() / 2);
+            sink.write(text.data() + text.size() / 2, text.size() - text.size() / 2);
+          }
+          if (answer.ends || stopping) sink.done();
+          std::this_thread::sleep_for(milliseconds(5));
+          return true;
+        });
+  }
+
+  static std::string Event(const std::string& type, const std::string& name, int version) {
+    return fmt::format(
+        R"({{"type":"{}","object":{{"kind":"Node","apiVersion":"v1","metadata":{{"name":"{}",)"
+        R"("uid":"u","resourceVersion":"{}"}}}}}})",
+        type, name, version);
+  }
+  static std::string Bookmark(int version, bool end) {
+    return fmt::format(
+        R"({{"type":"BOOKMARK","object":{{"kind":"Node","metadata":{{"resourceVersion":"{}",)"
+        R"("annotations":{{{}}}}}}}}})",
+        version, end ? R"("k8s.io/initial-events-end":"true")" : "");
+  }
+  static std::string Page(const Lines& names, int version, const std::string& next) {
+    std::string items;
+    for (const std::string& name : names)
+      items += fmt::format(R"({}{{"metadata":{{"name":"{}","uid":"u","resourceVersion":"1"}}}})",
+                           items.empty() ? "" : ",", name);
+    return fmt::format(
+        R"({{"kind":"NodeList","apiVersion":"v1","metadata":{{"resourceVersion":"{}",)"
+        R"("continue":"{}"}},"items":[{}]}})",
+        version, next, items);
+  }
+
+  void Start(Reflector::Options options = {}) {
+    reflector_channel.emplace(*credentials, HttpChannelOptions{.name = "test"});
+    inbox.OnRoom([this] { reflector_channel->Resume(); });
+    options.log = [this](const std::string& line) {
+      const std::scoped_lock lock(mutex);
+      log.push_back(line);
+    };
+    reflector.emplace(WatchedKind::kNode, *reflector_channel, inbox, options);
+    reflector->Start();
+  }
+  // The messages until there are so many, as words.
+  Lines Receive(size_t count) {
+    const auto deadline = Inbox::Clock::now() + std::chrono::seconds(10);
+    while (received.size() < count && Inbox::Clock::now() < deadline) {
+      for (const ObjectMessage& m : inbox.Take(deadline).objects)
+        received.push_back(m.what == What::kSyncBegins ? "begin"
+                           : m.what == What::kSyncEnds ? "end"
+                           : m.what == What::kGone     ? "-" + m.head.name
+                                                       : m.head.name);
+    }
+    return std::exchange(received, {});
+  }
+  Lines Queries(size_t count) {
+    for (int i = 0; i < 1000; ++i) {
+      {
+        const std::scoped_lock lock(mutex);
+        if (queries.size() >= count) return queries;
+      }
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    return {};
+  }
+
+  httplib::Server server;
+  std::thread thread;
+  std::optional<Credentials> credentials;
+  Inbox inbox;
+  std::optional<Reflector> reflector;
+  std::optional<HttpChannel> reflector_channel;  // ends before the reflector does
+  std::mutex mutex;
+  std::vector<Answer> answers;
+  Lines queries;
+  Lines log;
+  Lines received;
+  std::atomic<bool> stopping = false;
+};
+
+constexpr const char* kWatchList =
+    "resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true";
+
+TEST_F(ReflectorTest, AWatchThatBeginsWithTheList) {
+  answers = {{.lines = {Event("ADDED", "a", 9), Event("ADDED", "b", 3), Bookmark(10, true),
+                        Event("DELETED", "a", 11), Event("MODIFIED", "b", 12)}}};
+  Start();
+  EXPECT_EQ(Receive(6), (Lines{"begin", "a", "b", "end", "-a", "b"}));
+  EXPECT_EQ(Queries(2), (Lines{kWatchList, "resourceVersion=12&watch=true"}))
+      << "it ended, and goes on where it was";
+}
+
+TEST_F(ReflectorTest, PageByPageWhereTheServerHasNoWatchList) {
+  answers = {{.status = 400, .body = "{}"},
+             {.body = Page({"a", "b"}, 5, "x/y")},
+             {.body = Page({"c"}, 7, "")}};
+  Start();
+  EXPECT_EQ(Receive(5), (Lines{"begin", "a", "b", "c", "end"}));
+  EXPECT_EQ(Queries(4), (Lines{kWatchList, "limit=500", "continue=x/y&limit=500",
+                               "resourceVersion=7&watch=true"}));
+}
+
+TEST_F(ReflectorTest, AnExpiredVersionMeansANewList) {
+  answers = {{.lines = {Bookmark(10, true)}},
+             {.lines = {R"({"type":"ERROR","object":{"kind":"Status","code":410}})"}},
+             {.lines = {Event("ADDED", "a", 20), Bookmark(20, true)}}};
+  Start();
+  EXPECT_EQ(Receive(5), (Lines{"begin", "end", "begin", "a", "end"}));
+  EXPECT_EQ(Queries(3)[1], "resourceVersion=10&watch=true");
+  EXPECT_EQ(Queries(3)[2], kWatchList);
+}
+
+TEST_F(ReflectorTest, AListThatBreaksOffIsBegunAgain) {
+  answers = {{.lines = {Event("ADDED", "a", 9)}},
+             {.lines = {Event("ADDED", "a", 9), Event("ADDED", "b", 9), Bookmark(10, true)}}};
+  Start();
+  EXPECT_EQ(Receive(6), (Lines{"begin", "a", "begin", "a", "b", "end"}));
+}
+
+TEST_F(ReflectorTest, BookmarksMoveThePlaceToGoOnFrom) {
+  answers = {{.lines = {Bookmark(10, true), Bookmark(15, false)}}};
+  Start();
+  EXPECT_EQ(Queries(2)[1], "resourceVersion=15&watch=true");
+}
+
+TEST_F(ReflectorTest, AServerThatIsBusyIsLeftInPeace) {
+  answers = {{.status = 429, .body = R"({"message":"busy"})", .retry_after = "1"},
+             {.lines = {Bookmark(10, true)}}};
+  const auto begin = std::chrono::steady_clock::now();
+  Start();
+  EXPECT_EQ(Receive(3), (Lines{"begin", "begin", "end"}));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(1000));
+  const std::scoped_lock lock(mutex);
+  ASSERT_FALSE(log.empty());
+  EXPECT_NE(log[0].find("429 busy"), std::string::npos) << log[0];
+}
+
+TEST_F(ReflectorTest, ALineThatCannotBeReadMeansANewList) {
+  answers = {{.lines = {Bookmark(10, true), "{nonsense", Event("ADDED", "lost", 11)}},
+             {.lines = {Event("ADDED", "lost", 11), Bookmark(12, true)}}};
+  Start();
+  EXPECT_EQ(Receive(5), (Lines{"begin", "end", "begin", "lost", "end"}));
+}
+
+TEST(Backoff, DoublesUpToItsLimitAndIsNeverTheSameForTwo) {
+  Backoff a(milliseconds(200), milliseconds(30'000), 1);
+  Backoff b(milliseconds(200), milliseconds(30'000), 2);
+  int64_t limit = 200;
+  bool differ = false;
+  for (int i = 0; i < 12; ++i) {
+    const int64_t wait = a.Next().count();
+    differ = differ || wait != b.Next().count();
+    EXPECT_GE(wait, limit / 2);
+    EXPECT_LE(wait, limit);
+    limit = std::min<int64_t>(limit * 2, 30'000);
+  }
+  EXPECT_TRUE(differ);
+  a.Reset();
+  EXPECT_LE(a.Next().count(), 200);
+}
+
+}  // namespace
+}  // namespace krafla
