@@ -5,7 +5,7 @@
 namespace krafla {
 
 // A field that is added belongs into the comparison; its size gives it away.
-static_assert(sizeof(Task) == 144 && sizeof(PodFacts) == 160, "compare the new field below");
+static_assert(sizeof(Task) == 152 && sizeof(PodFacts) == 168, "compare the new field below");
 static_assert(sizeof(NodeFacts) == sizeof(Node) + sizeof(Resource) && sizeof(Node) == 136,
               "compare the new field below");
 
@@ -30,7 +30,7 @@ bool SameTask(const Task& a, const Task& b) {
          a.terminating_by_preemption == b.terminating_by_preemption &&
          a.eviction_occurred == b.eviction_occurred && SameZones(a.zones, b.zones) &&
          a.created == b.created && a.started == b.started && a.scheduled_at == b.scheduled_at &&
-         a.cooldown_ns == b.cooldown_ns;
+         a.cooldown_ns == b.cooldown_ns && a.run_time_ns == b.run_time_ns;
 }
 
 }  // namespace
