@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast test-e2e packages compare-kubernetes lint format clean
+.PHONY: demo build test test-fast test-e2e package packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -35,6 +35,10 @@ test-e2e: build
 compare-kubernetes: build
 	@ninja -C $(BUILD) -j $(JOBS) krafla_tests
 	@scripts/compare-with-kubernetes.sh $(BUILD)
+
+# A Debian package in the build folder.
+package: build
+	@cd $(BUILD) && cpack -G DEB >/dev/null && ls -1 *.deb
 
 lint: packages
 	@scripts/lint.sh

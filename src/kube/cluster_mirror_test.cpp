@@ -88,6 +88,41 @@ TEST_F(ClusterMirrorTest, ANewListIsAppliedAsADifference) {
   EXPECT_EQ(Facts("p2"), nullptr);
 }
 
+TEST_F(ClusterMirrorTest, NewsThatSaysNothingNewIsNoChange) {
+  See(WatchedKind::kPod, Pod("p1", 1, "n1", "Running"));
+  const auto node = [](int version, const std::string& cpu, const std::string& beat) {
+    return Object(
+        "v1", "Node", "", "n1",
+        fmt::format(R"("status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"10"}},)"
+                    R"("conditions":[{{"type":"Ready","lastHeartbeatTime":"{}"}}]}})",
+                    cpu, beat),
+        version);
+  };
+  See(WatchedKind::kNode, node(2, "4", "2026-01-01T00:00:00Z"));
+  const uint64_t before = mirror->live().version();
+  See(WatchedKind::kPod, Pod("p1", 2, "n1", "Running"));
+  See(WatchedKind::kNode, node(3, "4", "2026-01-01T00:00:10Z"));
+  EXPECT_EQ(mirror->live().version(), before);
+  See(WatchedKind::kNode, node(4, "5", "2026-01-01T00:00:10Z"));
+  EXPECT_GT(mirror->live().version(), before);
+  const uint64_t after = mirror->live().version();
+  See(WatchedKind::kPod, Pod("p1", 3, "n1", "Succeeded"));
+  EXPECT_GT(mirror->live().version(), after);
+}
+
+TEST_F(ClusterMirrorTest, WhatAGroupRemembersIsRecalled) {
+  See(WatchedKind::kPodGroup,
+      Object("scheduling.volcano.sh/v1beta1", "PodGroup", "a", "g", R"("spec":{"minMember":1})", 1,
+             R"("krafla.io/zone-evictions":"rz1=2026-03-08T20:00:00Z",)"
+             R"("krafla.io/evictions":"2026-03-08T20:00:00Z")"));
+  CycleMemory memory;
+  mirror->RecallEvictions(memory);
+  EXPECT_EQ(FormatRfc3339(*memory.LastEviction("rz1")), "2026-03-08T20:00:00Z");
+  EXPECT_EQ(memory.FindJobEvictions("a/g")->times.size(), 1u);
+  EXPECT_EQ(mirror->CountEviction("a/g"), 1u);
+  EXPECT_EQ(mirror->CountEviction("a/unknown"), 0u);
+}
+
 TEST_F(ClusterMirrorTest, OldNewsDoesNotUndoADecision) {
   See(WatchedKind::kPod, Pod("p1"));
   mirror->ExpectBinding("a/p1", "u-p1", "n1");

@@ -146,7 +146,7 @@ TEST_F(LiveSchedulerTest, AWaitingPodIsToldAfterASecondUnlessItFindsItsPlace) {
   SeeGroup("g", 3);
   for (const char* pod : {"p0", "p1", "p2"}) SeePod(pod, "g");
   Cycle();
-  Requests();
+  EXPECT_EQ(Requests(), (Lines{fmt::format("PATCH {}", kGroup)}));
   client.Pass(milliseconds(999));
   EXPECT_EQ(Requests(), Lines{});
   client.Pass(milliseconds(1));

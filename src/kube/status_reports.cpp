@@ -49,8 +49,10 @@ std::string WishOf(const GroupStatus& status) {
   return wish;
 }
 
+// Allocated at the end of a cycle: it had a place, and waits with its gang all the same.
 bool Waits(const Task& task) {
-  return (task.status == TaskStatus::kPending || task.status == TaskStatus::kPipelined) &&
+  return (task.status == TaskStatus::kPending || task.status == TaskStatus::kPipelined ||
+          task.status == TaskStatus::kAllocated) &&
          !task.gated;
 }
 
@@ -170,7 +172,10 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
 void StatusReports::ReportWaiting(const Session& session, JobId id) {
   const Cluster& c = session.cluster;
   const Job& job = c.jobs[id];
-  if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kPipelined) == 0) return;
+  if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kPipelined) +
+          job.Count(TaskStatus::kAllocated) ==
+      0)
+    return;
   std::string message;  // of the job, when a task has no word of its own
   for (const TaskId task : job.tasks) {
     if (!Waits(c.tasks[task])) continue;
@@ -187,7 +192,9 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
                                      const std::string& message) {
   const Cluster& c = session.cluster;
   const Task& task = c.tasks[id];
-  const bool pipelined = task.status == TaskStatus::kPipelined && task.node.valid();
+  // A place is named when the job as a whole is about to have what it needs.
+  const bool pipelined = task.status == TaskStatus::kPipelined && task.node.valid() &&
+                         task.job.valid() && session.JobPipelined(task.job);
   const std::string_view node = pipelined ? c.NodeName(task.node) : std::string_view{};
   size_t hash = HashOf(message);
   Mix(hash, HashOf(node));
