@@ -133,17 +133,16 @@ int64_t EarliestStart(const Session& s, const std::vector<TaskId>& victims) {
 }  // namespace
 
 std::vector<DryRunCandidate> FindCandidates(Session& s, TaskId task,
-                                            const std::vector<uint32_t>& positions,
-                                            const VictimRule& rule, const DryRunLimits& limits) {
+                                            std::span<const uint32_t> positions,
+                                            const VictimRule& rule, size_t enough) {
   std::vector<DryRunCandidate> found;
-  const size_t enough = limits.Enough(positions.size());
   std::vector<TaskId> candidates;
   for (uint32_t position : positions) {
     if (found.size() >= enough) break;
     const NodeId node = s.cluster.nodes_by_name[position];
-    CollectCandidates(s, node, rule, candidates);
+    CollectCandidates(s, node, task, rule, candidates);
     if (candidates.empty() || !VictimsSuffice(s, task, node, candidates)) continue;
-    const Victims allowed = (s.*rule.vote)(task, candidates);
+    const Victims allowed = VoteOn(s, task, rule, candidates);
     if (!VictimsSuffice(s, task, node, allowed.tasks)) continue;
     const Session::Mark mark = s.MarkNow();
     std::vector<TaskId> victims = SelectVictims(s, task, node, allowed);

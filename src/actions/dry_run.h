@@ -3,6 +3,7 @@
 // cloned.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "actions/victim_search.h"
@@ -27,8 +28,8 @@ struct DryRunCandidate {
 
 // Tries nodes (positions in nodes_by_name) in order until there are enough candidates.
 std::vector<DryRunCandidate> FindCandidates(Session& session, TaskId task,
-                                            const std::vector<uint32_t>& positions,
-                                            const VictimRule& rule, const DryRunLimits& limits);
+                                            std::span<const uint32_t> positions,
+                                            const VictimRule& rule, size_t enough);
 
 // The cheapest: lowest highest priority among its victims, then lowest sum of priorities, then
 // fewest victims, then those most recently started, then the first.

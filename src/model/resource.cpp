@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace krafla {
@@ -176,6 +177,12 @@ Resource Resource::MaxOf(const Resource& left, const Resource& right) {
     answer.Set(kind, amount);
   }
   return answer;
+}
+
+void AppendWords(const Resource& resource, std::vector<uint64_t>& words) {
+  words.push_back(resource.mask());
+  for (uint64_t rest = resource.mask(); rest != 0; rest &= rest - 1)
+    words.push_back(std::bit_cast<uint64_t>(resource.Get(__builtin_ctzll(rest))));
 }
 
 std::string ToString(const Resource& resource, const ResourceKinds& kinds) {

@@ -108,6 +108,9 @@ class Resource {
   bool scalars_made_ = false;
 };
 
+// Appends words that are equal for two amounts only if these are the same.
+void AppendWords(const Resource& resource, std::vector<uint64_t>& words);
+
 // "cpu 2000.00, memory 4294967296.00, pods 1.00": Volcano's way of writing an amount, kept in its
 // log lines.
 std::string ToString(const Resource& resource, const ResourceKinds& kinds);

@@ -3,6 +3,7 @@
 //
 // With enableHierarchy queues are ordered too, and take from each other, by their place in a tree
 // of weighted groups (fair_share/share_tree.h).
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -37,6 +38,8 @@ class DrfPlugin final : public Plugin {
                           std::vector<TaskId>& victims);
   Vote ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> candidates,
                           std::vector<TaskId>& victims);
+  // The share of the task's job once it has this task too.
+  double ShareWith(TaskId task) const;
   void NoteAllocated(TaskId task);
   void NoteDeallocated(TaskId task);
   // Before a change of what the job has, and after it.
@@ -56,6 +59,7 @@ class DrfPlugin final : public Plugin {
   Table<JobId, Resource> allocated_;
   Table<JobId, double> share_;
   AmountCopies<JobId> what_if_;
+  uint64_t questions_ = 0;
 
   // With hierarchy only. The tree is derived from the logged columns. `touched_` lists the jobs of
   // all changes in order; its length is logged too, so that what lies beyond it after a rollback
@@ -78,6 +82,11 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
                              std::vector<TaskId>& victims) {
     return ChooseForPreemptor(preemptor, candidates, victims);
+  };
+  hooks.vote_depends_on = [this](Asking asking, TaskId task, std::vector<uint64_t>& words) {
+    // The tree has everybody's share in it.
+    words.push_back(asking == Asking::kReclaim && tree_ ? ++questions_ : 0);
+    words.push_back(std::bit_cast<uint64_t>(ShareWith(task)));
   };
   hooks.on_allocate = [this](TaskId task) { NoteAllocated(task); };
   hooks.on_deallocate = [this](TaskId task) { NoteDeallocated(task); };
@@ -134,13 +143,19 @@ int DrfPlugin::CompareQueues(QueueId left, QueueId right) {
   return difference < 0 ? -1 : difference > 0 ? 1 : 0;
 }
 
+double DrfPlugin::ShareWith(TaskId task) const {
+  const JobId job = cluster_->tasks[task].job;
+  if (!job.valid()) return 0;
+  Resource with_task = allocated_[job];
+  with_task.Add(cluster_->Request(task));
+  return DominantShare(with_task, cluster_->total);
+}
+
 Vote DrfPlugin::ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> candidates,
                                    std::vector<TaskId>& victims) {
   const JobId own_job = cluster_->tasks[preemptor].job;
   if (!own_job.valid()) return Vote::kPermit;
-  Resource with_task = allocated_[own_job];
-  with_task.Add(cluster_->Request(preemptor));
-  const double own_share = DominantShare(with_task, cluster_->total);
+  const double own_share = ShareWith(preemptor);
 
   // Candidates of one job are thought away one after the other, whether they are taken or not.
   what_if_.Begin();

@@ -22,6 +22,7 @@ void Session::SetStatus(TaskId id, TaskStatus status) {
   undo.Save(task.status);
   task.status = status;
   if (!task.job.valid()) return;
+  job_changes_.push_back(task.job);
   Job& job = cluster.jobs[task.job];
   JobRole& role = job.roles[task.role_index];
   const size_t from = static_cast<size_t>(before);
@@ -141,12 +142,16 @@ void Session::UnmarkReleasing(TaskId id, TaskStatus before) {
 void Session::Rollback(Mark mark) {
   if (undo.Now() == mark.log) return;
   undo.RollbackTo(mark.log);
-  // The nodes touched since have changed once more, back.
-  const size_t end = node_changes_.size();
-  for (size_t i = mark.changes; i < end; ++i) {
-    const NodeId node = node_changes_[i];
-    node_changes_.push_back(node);
-  }
+  // The nodes and jobs touched since have changed once more, back.
+  auto again = [](auto& changes, size_t since) {
+    const size_t end = changes.size();
+    for (size_t i = since; i < end; ++i) {
+      const auto id = changes[i];
+      changes.push_back(id);
+    }
+  };
+  again(node_changes_, mark.node_changes);
+  again(job_changes_, mark.job_changes);
   kube.NoteRollback();
   for (const auto* handler : on_rollback_) (*handler)();
   ForgetThatTheyWereOnlyBound();
@@ -159,12 +164,21 @@ void Session::NoteEvictionUndone(TaskId task) {
   ForgetThatTheyWereOnlyBound();
 }
 
+void Session::NoteTriedInVain(NodeId node, std::span<const TaskId> victims) {
+  const UndoLog::Mark before = undo.Now();
+  for (const TaskId victim : victims) NoteEvictionUndone(victim);
+  if (undo.Now() != before) node_changes_.push_back(node);
+}
+
 // Volcano puts every pod whose eviction it takes back among the running ones, also one that was
 // only bound. A later rollback of ours brings the old status back, so this is done again after
 // each.
 void Session::ForgetThatTheyWereOnlyBound() {
   for (TaskId task : undone_)
-    if (cluster.tasks[task].status == TaskStatus::kBound) SetStatus(task, TaskStatus::kRunning);
+    if (cluster.tasks[task].status == TaskStatus::kBound) {
+      SetStatus(task, TaskStatus::kRunning);
+      if (cluster.tasks[task].node.valid()) node_changes_.push_back(cluster.tasks[task].node);
+    }
 }
 
 }  // namespace krafla

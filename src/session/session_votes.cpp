@@ -105,6 +105,19 @@ bool Session::Allocatable(QueueId queue, TaskId task) const {
   return AllSayYes(allocatable_, queue, task);
 }
 
+std::optional<bool> Session::AllocatableWithout(QueueId queue, TaskId task,
+                                                std::span<const TaskId> gone) const {
+  if (!all_know_allocatable_without_) return std::nullopt;
+  return AllSayYes(allocatable_without_, queue, task, gone);
+}
+
+bool Session::VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const {
+  const auto& dependencies = vote_dependencies_[static_cast<size_t>(asking)];
+  if (!dependencies) return false;
+  for (const auto* append : *dependencies) (*append)(asking, for_task, words);
+  return true;
+}
+
 bool Session::Preemptive(QueueId queue, TaskId task) const {
   return AllSayYes(preemptive_, queue, task);
 }
