@@ -7,7 +7,8 @@ namespace krafla {
 KnownInVain::KnownInVain(Session& session)
     : session_(session),
       position_of_(session.cluster.nodes.size(), 0),
-      seen_(session.cluster.nodes_by_name.size(), 0) {
+      seen_(session.cluster.nodes_by_name.size(), 0),
+      task_seen_(session.cluster.tasks.size(), 0) {
   const std::vector<NodeId>& nodes = session.cluster.nodes_by_name;
   for (uint32_t p = 0; p < nodes.size(); ++p) position_of_[nodes[p].value] = p;
 }
@@ -35,12 +36,12 @@ bool KnownInVain::MakeKey(TaskId task, const VictimRule& rule, const void* left_
   return session_.VotesDependOn(rule.asking(), task, key);
 }
 
-KnownInVain::Record* KnownInVain::Find(const Key& key) {
+const KnownInVain::Record* KnownInVain::Find(const Key& key) const {
   const auto found = records_.find(key);
   return found == records_.end() ? nullptr : &found->second;
 }
 
-bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions) {
+bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint32_t>& positions) {
   const Cluster& cluster = session_.cluster;
   positions.clear();
   ++call_;
@@ -53,18 +54,49 @@ bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& p
     return ++looked_at <= limit;
   };
   const std::vector<NodeId>& nodes = session_.node_changes();
-  for (size_t i = record.node_changes; i < nodes.size(); ++i)
+  for (size_t i = since.node_changes; i < nodes.size(); ++i)
     if (!add(nodes[i])) return false;
-  const std::vector<JobId>& jobs = session_.job_changes();
-  for (size_t i = record.job_changes; i < jobs.size(); ++i)
-    for (const TaskId task : cluster.jobs[jobs[i]].tasks)
-      if (const NodeId node = cluster.tasks[task].node; node.valid() && !add(node)) return false;
+  const std::vector<TaskChange>& tasks = session_.task_changes();
+  for (size_t i = since.task_changes; i < tasks.size(); ++i) {
+    const auto [id, gained] = tasks[i];
+    // Its first change says what it was then. A task that was there then is not more than there
+    // now.
+    if (std::exchange(task_seen_[id.value], call_) == call_) continue;
+    if (!gained && !losses_matter) continue;
+    for (const TaskId other : cluster.jobs[cluster.tasks[id].job].tasks)
+      if (const NodeId node = cluster.tasks[other].node; node.valid() && !add(node)) return false;
+  }
   return true;
 }
 
-void KnownInVain::Remember(const Key& key, size_t job_changes, std::vector<TraceEvent> furthest) {
+bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions) {
+  if (!ChangedNodes(record.since, record.losses_matter, positions)) return false;
+  for (const uint32_t p : record.open)
+    if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
+  return true;
+}
+
+void KnownInVain::Remember(const Key& key, Since statement_began, Since search_began,
+                           const std::vector<uint32_t>* asked, bool losses_matter,
+                           std::vector<TraceEvent> furthest) {
   if (records_.size() >= kMaxRecords) records_.clear();
-  records_[key] = {session_.node_changes().size(), job_changes, std::move(furthest)};
+  Record& record = records_[key];
+  record.losses_matter = losses_matter;
+  record.furthest = std::move(furthest);
+  record.open.clear();
+  const Since now = Now();
+  const bool left_nothing = now == search_began;
+  if (!left_nothing || statement_began == now || !ChangedNodes(statement_began, true, changed_)) {
+    record.since = {now.node_changes, search_began.task_changes};
+    return;
+  }
+  record.since = statement_began;
+  if (asked == nullptr) {
+    record.open = changed_;
+    return;
+  }
+  for (const uint32_t p : *asked)
+    if (seen_[p] == call_) record.open.push_back(p);
 }
 
 }  // namespace krafla

@@ -233,9 +233,9 @@ class PreemptAction : public Action {
   bool PreemptCheapest(Statement& statement, TaskId task, const VictimRule& rule,
                        RefusalMemory* memory) {
     Session& s = *session_;
-    const size_t enough = limits_.Enough(room_->Positions(task, memory).size());
-    const std::vector<DryRunCandidate> candidates =
-        FindCandidates(s, task, room_->PositionsWithRoom(task, rule), rule, enough);
+    const RoomSearch::Nodes nodes = room_->NodesToCompare(task, rule, memory);
+    const std::vector<const DryRunCandidate*> candidates = FindCandidates(
+        s, task, nodes.with_room, rule, limits_.Enough(nodes.allowed), *nodes.results);
     if (candidates.empty()) {
       SayFailed(task, "no candidates that fit the pod");
       return false;

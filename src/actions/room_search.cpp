@@ -26,33 +26,65 @@ int Distance(const TraceEvent& event) {
 bool RoomSearch::FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                           RefusalMemory* memory) {
   furthest_.clear();
+  losses_matter_ = false;
   if (session_.log.V(3)) return TryAll(statement, task, rule, order, memory);
   const auto ranking = session_.node_search().RankForPreemption(task, memory);
   return ranking ? TryRanked(statement, task, rule, order, *ranking)
                  : TryAll(statement, task, rule, order, memory);
 }
 
-std::span<const uint32_t> RoomSearch::Positions(TaskId task, RefusalMemory* memory) {
+void RoomSearch::FindPositions(TaskId task, RefusalMemory* memory) {
   NodeSearch& search = session_.node_search();
   search.FindForPreemption(task, memory, positions_);
   if (positions_.empty() && !session_.cluster.nodes_by_name.empty())
     NoteSkipped(session_, task, SkipCode::kNoNode,
                 search.Check(task, session_.cluster.nodes_by_name.front()).reason);
-  return positions_;
 }
 
-std::span<const uint32_t> RoomSearch::PositionsWithRoom(TaskId task, const VictimRule& rule) {
+RoomSearch::Nodes RoomSearch::NodesToCompare(TaskId task, const VictimRule& rule,
+                                             RefusalMemory* memory) {
+  Nodes nodes;
+  const auto ranking = session_.node_search().RankForPreemption(task, memory);
   const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
-  with_room_.clear();
-  for (const uint32_t p : positions_)
-    if (IsIn(with_room, p)) with_room_.push_back(p);
-  return with_room_;
+  bits_.assign(with_room.size(), 0);
+  if (ranking && ranking->left_out == nullptr && ranking->AnyAllowed()) {
+    nodes.allowed = ranking->Count();
+    for (size_t word = 0; word < bits_.size(); ++word)
+      bits_[word] = with_room[word] & ranking->allowed[word];
+  } else {
+    FindPositions(task, memory);
+    nodes.allowed = positions_.size();
+    for (const uint32_t p : positions_)
+      if (IsIn(with_room, p)) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
+  }
+  nodes.with_room = bits_;
+  nodes.results = &ResultsFor(task, rule, ranking ? &*ranking : nullptr);
+  return nodes;
+}
+
+// Where answers depend on more than each node nothing is kept.
+DryRunResults& RoomSearch::ResultsFor(TaskId task, const VictimRule& rule,
+                                      const NodeRanking* ranking) {
+  if (ranking == nullptr || session_.log.V(3) ||
+      !in_vain_.MakeKey(task, rule, ranking->left_out, key_)) {
+    not_kept_.clear();
+    return not_kept_;
+  }
+  if (compared_.size() >= kMaxCompared && !compared_.contains(key_)) compared_.clear();
+  Compared& kept = compared_[key_];
+  if (in_vain_.ChangedNodes(kept.since, true, positions_)) {
+    for (const uint32_t p : positions_) kept.results.erase(p);
+  } else {
+    kept.results.clear();
+  }
+  kept.since = in_vain_.Now();
+  return kept.results;
 }
 
 // Answers that depend on more than each node: all are asked, and scored over all.
 bool RoomSearch::TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                         RefusalMemory* memory) {
-  Positions(task, memory);
+  FindPositions(task, memory);
   if (order == Order::kName)
     return std::any_of(positions_.begin(), positions_.end(),
                        [&](uint32_t p) { return Try(statement, task, rule, p); });
@@ -81,7 +113,7 @@ bool RoomSearch::TryAll(Statement& statement, TaskId task, const VictimRule& rul
 
 bool RoomSearch::TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                            const NodeRanking& ranking) {
-  if (ranking.Count() == 0) {
+  if (!ranking.AnyAllowed()) {
     if (!session_.cluster.nodes_by_name.empty())
       NoteSkipped(
           session_, task, SkipCode::kNoNode,
@@ -90,9 +122,11 @@ bool RoomSearch::TryRanked(Statement& statement, TaskId task, const VictimRule& 
   }
   const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
   const bool has_key = in_vain_.MakeKey(task, rule, ranking.left_out, key_);
-  const size_t job_changes = in_vain_.JobChangesNow();
-  if (KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
-      known != nullptr && in_vain_.NodesToAskAgain(*known, positions_)) {
+  const KnownInVain::Since begin = in_vain_.Now();
+  const KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
+  if (known != nullptr && !in_vain_.NodesToAskAgain(*known, positions_)) known = nullptr;
+  if (known != nullptr) {
+    losses_matter_ = known->losses_matter;
     if (TryAgain(statement, task, rule, order, ranking, with_room)) return true;
     Replay(task, known->furthest);
     if (furthest_.empty() ||
@@ -102,7 +136,10 @@ bool RoomSearch::TryRanked(Statement& statement, TaskId task, const VictimRule& 
     if (TryInOrder(statement, task, rule, order, ranking, with_room)) return true;
     if (furthest_.empty()) NoteNowhereEnough(task, rule, order, ranking);
   }
-  if (has_key) in_vain_.Remember(key_, job_changes, furthest_);
+  const Session::Mark statement_began = statement.begin();
+  if (has_key)
+    in_vain_.Remember(key_, {statement_began.node_changes, statement_began.task_changes}, begin,
+                      known != nullptr ? &positions_ : nullptr, losses_matter_, furthest_);
   return false;
 }
 
@@ -140,8 +177,10 @@ bool RoomSearch::TryAgain(Statement& statement, TaskId task, const VictimRule& r
 
 bool RoomSearch::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const size_t begin = session_.trace.events().size();
-  if (MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule))
-    return true;
+  const MakeRoom made =
+      MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule);
+  if (made == MakeRoom::kDone) return true;
+  losses_matter_ |= made == MakeRoom::kNo;
   // Kept for tasks that will not try: what was tried, who was spared last, what was missing.
   const std::vector<TraceEvent>& events = session_.trace.events();
   if (events.size() < begin + 2 || events.back().kind != TraceKind::kShort) return false;

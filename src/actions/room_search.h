@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "actions/candidate_room.h"
+#include "actions/dry_run.h"
 #include "actions/known_in_vain.h"
 #include "actions/victim_search.h"
 #include "session/node_search.h"
@@ -34,10 +35,15 @@ class RoomSearch {
   bool FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 RefusalMemory* memory);
 
-  // Positions, in order of names, of nodes where evictions may help.
-  std::span<const uint32_t> Positions(TaskId task, RefusalMemory* memory);
-  // Those of them that would have room if every candidate went.
-  std::span<const uint32_t> PositionsWithRoom(TaskId task, const VictimRule& rule);
+  // For dry runs of several nodes. Good until the next call.
+  struct Nodes {
+    size_t allowed = 0;  // on how many nodes evictions may help
+    // A bit per position in nodes_by_name: those of them that would have room if every candidate
+    // went.
+    std::span<const uint64_t> with_room;
+    DryRunResults* results = nullptr;  // what is known of them
+  };
+  Nodes NodesToCompare(TaskId task, const VictimRule& rule, RefusalMemory* memory);
 
  private:
   bool TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
@@ -51,18 +57,29 @@ class RoomSearch {
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
   void NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
                          const NodeRanking& ranking);
+  void FindPositions(TaskId task, RefusalMemory* memory);
+  DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);
   void Replay(TaskId task, std::span<const TraceEvent> events);
 
   Session& session_;
   CandidateRoom room_;
   KnownInVain in_vain_;
   KnownInVain::Key key_;
+  // What dry runs found, by the same keys as what is known to be in vain.
+  struct Compared {
+    KnownInVain::Since since;
+    DryRunResults results;
+  };
+  static constexpr size_t kMaxCompared = 256;
+  std::unordered_map<KnownInVain::Key, Compared, KnownInVain::Hash> compared_;
+  DryRunResults not_kept_;
   BestFirst best_first_;
   // Of one call; kept for their memory.
   std::vector<uint32_t> positions_;
-  std::vector<uint32_t> with_room_;
+  std::vector<uint64_t> bits_;
   std::vector<double> scores_;
   std::vector<std::pair<double, uint32_t>> heap_;
+  bool losses_matter_ = false;        // some no may turn when a candidate's job loses a task
   std::vector<TraceEvent> furthest_;  // events of the try that got furthest
 };
 

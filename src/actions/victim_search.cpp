@@ -79,8 +79,8 @@ bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule&
 
 }  // namespace
 
-bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
-                    const VictimRule& rule) {
+MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
+                        const VictimRule& rule) {
   Cluster& cluster = s.cluster;
   if (s.log.V(3))
     s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
@@ -92,22 +92,23 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
   if (candidates.empty() && rule.needs_candidates()) {
     NoteShort(s, task, node, ShortCode::kCandidates, 0);
     if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb(), cluster.NodeName(node));
-    return false;
+    return MakeRoom::kNoForTheNode;
   }
   // Cannot be enough, whoever is let go: known before anybody is asked.
   if (!VictimsSuffice(s, task, node, candidates)) {
     NoteShort(s, task, node, ShortCode::kCandidates, candidates.size());
     if (s.log.V(3))
       s.log.Line("No validated victims on Node <{}>: not enough resources", cluster.NodeName(node));
-    return false;
+    return MakeRoom::kNoForTheNode;
   }
-  const Victims victims = candidates.empty() ? Victims{} : VoteOn(s, task, rule, candidates);
+  const Victims victims =
+      candidates.empty() ? Victims{.stays_empty = true} : VoteOn(s, task, rule, candidates);
   if (!VictimsSuffice(s, task, node, victims.tasks)) {
     NoteShort(s, task, node, ShortCode::kVictims, candidates.size());
     if (s.log.V(3))
       s.log.Line("No validated victims on Node <{}>: not enough resources: requested <{}>",
                  cluster.NodeName(node), ToString(cluster.Request(task), cluster.kinds));
-    return false;
+    return victims.stays_empty ? MakeRoom::kNoForTheNode : MakeRoom::kNo;
   }
 
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
@@ -116,8 +117,8 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
   if (rule.checks_everything && !victims.tasks.empty() && !s.log.V(3) &&
       s.AllocatableWithout(queue, task, victims.tasks) == false) {
     NoteShort(s, task, node, ShortCode::kQueueShare, candidates.size());
-    s.NoteTriedInVain(node, victims.tasks);
-    return false;
+    s.NoteTriedInVain(victims.tasks);
+    return MakeRoom::kNo;
   }
 
   auto less = [&](TaskId l, TaskId r) { return s.VictimLess(l, r, task); };
@@ -150,10 +151,10 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
     const bool evicted = !freed.IsEmpty();
     statement.RollbackTo(before);
     if (evicted && asks_again) (void)s.node_search().Prepare(task);  // it passed before
-    return false;
+    return MakeRoom::kNo;
   }
   statement.Pipeline(task, node, !freed.IsEmpty());
-  return true;
+  return MakeRoom::kDone;
 }
 
 }  // namespace krafla

@@ -51,9 +51,15 @@ EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRu
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims);
 
+enum class MakeRoom : uint8_t {
+  kDone,
+  kNo,
+  // A no that depends on the node and lasts while jobs of candidates only lose tasks elsewhere.
+  kNoForTheNode,
+};
 // Evicts, least important first, until the task fits, and pipelines it; or changes nothing and says
 // no.
-bool MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
-                    const VictimRule& rule);
+MakeRoom MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
+                        const VictimRule& rule);
 
 }  // namespace krafla

@@ -13,6 +13,7 @@
 #include "fair_share/amount_copies.h"
 #include "fair_share/dominant_share.h"
 #include "fair_share/share_tree.h"
+#include "session/call_column.h"
 #include "session/plugin.h"
 #include "session/session.h"
 #include "session/victim_notes.h"
@@ -40,6 +41,7 @@ class DrfPlugin final : public Plugin {
                           std::vector<TaskId>& victims);
   // The share of the task's job once it has this task too.
   double ShareWith(TaskId task) const;
+  double ShareWithout(JobId job, TaskId candidate);
   void NoteAllocated(TaskId task);
   void NoteDeallocated(TaskId task);
   // Before a change of what the job has, and after it.
@@ -59,6 +61,7 @@ class DrfPlugin final : public Plugin {
   Table<JobId, Resource> allocated_;
   Table<JobId, double> share_;
   AmountCopies<JobId> what_if_;
+  CallColumn<JobId, TaskId> first_;
   uint64_t questions_ = 0;
 
   // With hierarchy only. The tree is derived from the logged columns. `touched_` lists the jobs of
@@ -151,6 +154,22 @@ double DrfPlugin::ShareWith(TaskId task) const {
   return DominantShare(with_task, cluster_->total);
 }
 
+// The job's share without this candidate and those of the job that came before it in this vote.
+// Most jobs have one candidate on a node: only for a second one is a copy made.
+double DrfPlugin::ShareWithout(JobId job, TaskId candidate) {
+  TaskId& first = first_.Get(job, [] { return TaskId{}; });
+  const Resource& request = cluster_->Request(candidate);
+  if (!first.valid()) {
+    first = candidate;
+    return DominantShareWithout(allocated_[job], request, cluster_->total);
+  }
+  const bool is_second = !what_if_.Has(job);
+  Resource& left = what_if_.At(job, allocated_[job]);
+  if (is_second) left.Sub(cluster_->Request(first));
+  left.Sub(request);
+  return DominantShare(left, cluster_->total);
+}
+
 Vote DrfPlugin::ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> candidates,
                                    std::vector<TaskId>& victims) {
   const JobId own_job = cluster_->tasks[preemptor].job;
@@ -159,12 +178,11 @@ Vote DrfPlugin::ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> can
 
   // Candidates of one job are thought away one after the other, whether they are taken or not.
   what_if_.Begin();
+  first_.Begin(cluster_->jobs.size());
   for (TaskId candidate : candidates) {
     const JobId job = cluster_->tasks[candidate].job;
     if (!job.valid()) continue;
-    Resource& without_task = what_if_.At(job, allocated_[job]);
-    without_task.Sub(cluster_->Request(candidate));
-    const double share = DominantShare(without_task, cluster_->total);
+    const double share = ShareWithout(job, candidate);
     if (own_share < share || std::abs(own_share - share) <= kShareDelta) {
       victims.push_back(candidate);
     } else {

@@ -100,9 +100,10 @@ struct PluginHooks {
   // the tasks are evicted to find out.
   std::function<bool(QueueId, TaskId, std::span<const TaskId> gone)> allocatable_without;
   // What preemptable or reclaimable, and allocatable, depend on beyond the candidates, their jobs
-  // and their node: appends words that are equal for two tasks only if the answers are. For such
-  // tasks a "no" everywhere is remembered (actions/known_in_vain.h); a plugin that votes and does
-  // not say what on is always asked.
+  // and their node: appends words that are equal for two tasks only if the answers are; and a
+  // plugin that names nobody names nobody after the candidates' jobs have lost tasks elsewhere. For
+  // such tasks a "no" everywhere is remembered (actions/known_in_vain.h); a plugin that votes and
+  // does not say what on is always asked.
   std::function<void(Asking, TaskId, std::vector<uint64_t>& words)> vote_depends_on;
 
   // The dry run of topology-aware preemption; changes go through the undo log and are taken back

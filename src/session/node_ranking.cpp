@@ -14,54 +14,54 @@ size_t NodeRanking::Count() const {
   return count;
 }
 
+bool NodeRanking::AnyAllowed() const {
+  for (uint32_t p = 0; p < scores.size(); ++p) {
+    if (p % kBlock == 0 && allowed[p / kBlock] == 0)
+      p += kBlock - 1;
+    else if (IsAllowed(p))
+      return true;
+  }
+  return false;
+}
+
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
-  among_ = among;
   heads_.clear();
-  items_.clear();
   for (uint32_t block = 0; block < among.size(); ++block)
-    if ((among[block] & ranking.allowed[block]) != 0)
-      heads_.push_back({{ranking.block_best[block], block * NodeRanking::kBlock}, block, kEnd, 0});
+    if (const uint64_t nodes = among[block] & ranking.allowed[block]; nodes != 0)
+      heads_.push_back(
+          {{ranking.block_best[block], block * NodeRanking::kBlock}, block, false, nodes});
   std::make_heap(heads_.begin(), heads_.end(), Later);
 }
 
-// False when nothing is left of the block.
-bool BestFirst::SortBlock(Head& head) {
-  head.next = static_cast<uint32_t>(items_.size());
-  uint64_t bits = among_[head.block] & ranking_.allowed[head.block];
-  for (; bits != 0; bits &= bits - 1) {
-    const uint32_t p =
-        head.block * NodeRanking::kBlock + static_cast<uint32_t>(std::countr_zero(bits));
-    if (ranking_.left_out == nullptr || !(*ranking_.left_out)[p])
-      items_.push_back({ranking_.scores[p], p});
+void BestFirst::FindBest(Head& head) const {
+  const uint32_t first = head.block * NodeRanking::kBlock;
+  head.best.position = kEnd;
+  for (uint64_t bits = head.left; bits != 0; bits &= bits - 1) {
+    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(bits));
+    if (head.best.position == kEnd || ranking_.scores[p] > head.best.score)
+      head.best = {ranking_.scores[p], p};
   }
-  head.end = static_cast<uint32_t>(items_.size());
-  if (head.next == head.end) return false;
-  std::sort(items_.begin() + head.next, items_.end(), Before);
-  head.best = items_[head.next];
-  return true;
 }
 
 uint32_t BestFirst::Next() {
   while (!heads_.empty()) {
     std::pop_heap(heads_.begin(), heads_.end(), Later);
     Head& head = heads_.back();
-    if (head.next == kEnd) {
-      if (SortBlock(head)) {
-        std::push_heap(heads_.begin(), heads_.end(), Later);
-      } else {
-        heads_.pop_back();
-      }
-      continue;
+    uint32_t position = kEnd;
+    if (head.known) {
+      position = head.best.position;
+      head.left &= ~(uint64_t{1} << (position % NodeRanking::kBlock));
+      if (ranking_.left_out != nullptr && (*ranking_.left_out)[position]) position = kEnd;
     }
-    const uint32_t position = head.best.position;
-    if (++head.next == head.end) {
+    if (head.left == 0) {
       heads_.pop_back();
     } else {
-      head.best = items_[head.next];
+      FindBest(head);
+      head.known = true;
       std::push_heap(heads_.begin(), heads_.end(), Later);
     }
-    return position;
+    if (position != kEnd) return position;
   }
   return kEnd;
 }

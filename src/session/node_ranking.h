@@ -25,11 +25,12 @@ struct NodeRanking {
   }
   // How many nodes are allowed.
   size_t Count() const;
+  bool AnyAllowed() const;
 };
 
 // The highest score first, of equal ones the first position. Blocks wait in a heap by their best
-// score; a block's nodes are sorted when its turn comes. Whoever is content with the first node
-// looks at one number per block and sorts a single one.
+// score; within a block the best that is left is looked for each time. Whoever is content with the
+// first node looks at one number per block and at the nodes of a single one.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
@@ -44,21 +45,19 @@ class BestFirst {
     uint32_t position;
   };
   struct Head {
-    Item best;  // of a block not sorted yet: an upper bound
+    Item best;  // of a block not looked at yet: an upper bound
     uint32_t block;
-    uint32_t next;  // into items_; kEnd: not sorted yet
-    uint32_t end;
+    bool known;     // it has been looked at
+    uint64_t left;  // its nodes that are still to come
   };
   static bool Before(const Item& a, const Item& b) {
     return a.score != b.score ? a.score > b.score : a.position < b.position;
   }
   static bool Later(const Head& a, const Head& b) { return Before(b.best, a.best); }
-  bool SortBlock(Head& head);
+  void FindBest(Head& head) const;
 
   NodeRanking ranking_;
-  std::span<const uint64_t> among_;
   std::vector<Head> heads_;
-  std::vector<Item> items_;
 };
 
 }  // namespace krafla

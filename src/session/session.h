@@ -18,6 +18,7 @@
 #include "config/scheduler_config.h"
 #include "model/cluster.h"
 #include "model/zone_window.h"
+#include "session/change_list.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
 #include "session/kube_view.h"
@@ -56,6 +57,9 @@ struct SessionOptions {
 struct Victims {
   std::vector<TaskId> tasks;
   uint64_t permitted_by = 0;
+  // Nobody is let go, and it stays so while the candidates' jobs only lose tasks: every tier was
+  // ended by a plugin that named nobody.
+  bool stays_empty = false;
 };
 
 class Session {
@@ -164,21 +168,21 @@ class Session {
   struct Mark {
     UndoLog::Mark log;
     size_t node_changes;
-    size_t job_changes;
+    size_t task_changes;
   };
-  Mark MarkNow() const { return {undo.Now(), node_changes_.size(), job_changes_.size()}; }
+  Mark MarkNow() const { return {undo.Now(), node_changes_.size(), task_changes_.size()}; }
   void Rollback(Mark mark);
   // Told by a statement after it rolled back: this task's eviction was among what was taken back.
   void NoteEvictionUndone(TaskId task);
-  // What evicting these tasks of a node and taking it all back would leave behind, without doing
-  // it.
-  void NoteTriedInVain(NodeId node, std::span<const TaskId> victims);
+  // What evicting these tasks and taking it all back would leave behind, without doing it.
+  void NoteTriedInVain(std::span<const TaskId> victims);
 
   // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been
   // computed from a node stays good until the node appears here again.
-  const std::vector<NodeId>& node_changes() const { return node_changes_; }
-  // The same for jobs whose tasks changed their status.
-  const std::vector<JobId>& job_changes() const { return job_changes_; }
+  // A rollback takes back the changes nobody has looked at.
+  const std::vector<NodeId>& node_changes() const { return node_changes_.Look(); }
+  // The same for tasks of jobs: did the job lose one that counted, or otherwise?
+  const std::vector<TaskChange>& task_changes() const { return task_changes_.Look(); }
 
   // ---- job conditions, by type
   void SetCondition(JobId job, JobCondition condition);
@@ -212,8 +216,8 @@ class Session {
   std::vector<OpenPlugin> plugins_;  // by plugin index
   std::string_view current_action_;
   std::unique_ptr<NodeSearch> node_search_;
-  std::vector<NodeId> node_changes_;
-  std::vector<JobId> job_changes_;
+  ChangeList<NodeId> node_changes_;
+  ChangeList<TaskChange> task_changes_;
   CycleMemory own_memory_;
   std::unordered_map<JobId, std::string> enqueue_refusals_;
 

@@ -22,7 +22,8 @@ void Session::SetStatus(TaskId id, TaskStatus status) {
   undo.Save(task.status);
   task.status = status;
   if (!task.job.valid()) return;
-  job_changes_.push_back(task.job);
+  // Only to lose its place or to be Pending again is a loss; anything else may let more go.
+  task_changes_.push_back({id, status != TaskStatus::kReleasing && status != TaskStatus::kPending});
   Job& job = cluster.jobs[task.job];
   JobRole& role = job.roles[task.role_index];
   const size_t from = static_cast<size_t>(before);
@@ -142,32 +143,27 @@ void Session::UnmarkReleasing(TaskId id, TaskStatus before) {
 void Session::Rollback(Mark mark) {
   if (undo.Now() == mark.log) return;
   undo.RollbackTo(mark.log);
-  // The nodes and jobs touched since have changed once more, back.
-  auto again = [](auto& changes, size_t since) {
-    const size_t end = changes.size();
-    for (size_t i = since; i < end; ++i) {
-      const auto id = changes[i];
-      changes.push_back(id);
-    }
-  };
-  again(node_changes_, mark.node_changes);
-  again(job_changes_, mark.job_changes);
   kube.NoteRollback();
   for (const auto* handler : on_rollback_) (*handler)();
+  // A handler that does something again leaves the nodes it touches other than they were.
+  if (undo.Now() != mark.log) (void)node_changes_.Look();
+  node_changes_.TakeBack(mark.node_changes);
+  task_changes_.TakeBack(mark.task_changes);
   ForgetThatTheyWereOnlyBound();
 }
 
 void Session::NoteEvictionUndone(TaskId task) {
+  const UndoLog::Mark before = undo.Now();
   for (const auto* handler : on_eviction_undone_) (*handler)(task);
+  const NodeId node = cluster.tasks[task].node;
+  if (undo.Now() != before && node.valid()) node_changes_.push_back(node);
   if (compat.exact_undo || cluster.tasks[task].status != TaskStatus::kBound) return;
   undone_.push_back(task);
   ForgetThatTheyWereOnlyBound();
 }
 
-void Session::NoteTriedInVain(NodeId node, std::span<const TaskId> victims) {
-  const UndoLog::Mark before = undo.Now();
+void Session::NoteTriedInVain(std::span<const TaskId> victims) {
   for (const TaskId victim : victims) NoteEvictionUndone(victim);
-  if (undo.Now() != before) node_changes_.push_back(node);
 }
 
 // Volcano puts every pod whose eviction it takes back among the running ones, also one that was

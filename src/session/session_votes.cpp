@@ -194,12 +194,14 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
     allowed.assign(candidates.begin(), candidates.end());
     ask_guards(false, allowed);
     candidates = allowed;
-    if (candidates.empty()) return {};
+    if (candidates.empty()) return {.stays_empty = true};
   }
 
+  bool stays_empty = true;
   for (size_t t = 0; t < hooks.size(); ++t) {
     std::optional<std::vector<TaskId>> victims;
     uint64_t permitted_by = 0;
+    bool nobody_named = hooks[t].empty();
     for (const auto& entry : hooks[t]) {
       // Its say comes below; alone in a tier it still decides that tier.
       const bool counts = guarded && plugins_[entry.plugin].hooks.guard_counts;
@@ -211,6 +213,7 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
       permitted_by |= uint64_t{1} << entry.plugin;
       if (answer.empty()) {
         victims.reset();
+        nobody_named = true;
         break;
       }
       if (!victims) {
@@ -225,11 +228,12 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
         permitted_by = 0;
       }
     }
+    stays_empty &= nobody_named;
     if (!victims) continue;
     if (guarded) ask_guards(true, *victims);
     if (!victims->empty()) return {std::move(*victims), permitted_by};
   }
-  return {};
+  return {.stays_empty = stays_empty};
 }
 
 Victims Session::Preemptable(TaskId preemptor, std::span<const TaskId> candidates) {
