@@ -8,7 +8,7 @@ KnownInVain::KnownInVain(Session& session)
     : session_(session),
       position_of_(session.cluster.nodes.size(), 0),
       seen_(session.cluster.nodes_by_name.size(), 0),
-      task_seen_(session.cluster.tasks.size(), 0) {
+      task_seen_(session.cluster.tasks.size()) {
   const std::vector<NodeId>& nodes = session.cluster.nodes_by_name;
   for (uint32_t p = 0; p < nodes.size(); ++p) position_of_[nodes[p].value] = p;
 }
@@ -56,22 +56,52 @@ bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint
   const std::vector<NodeId>& nodes = session_.node_changes();
   for (size_t i = since.node_changes; i < nodes.size(); ++i)
     if (!add(nodes[i])) return false;
-  const std::vector<TaskChange>& tasks = session_.task_changes();
-  for (size_t i = since.task_changes; i < tasks.size(); ++i) {
-    const auto [id, gained] = tasks[i];
-    // Its first change says what it was then. A task that was there then is not more than there
-    // now.
-    if (std::exchange(task_seen_[id.value], call_) == call_) continue;
-    if (!gained && !losses_matter) continue;
+  CompareTasks(since.task_changes);
+  for (const auto& [id, change] : compared_) {
+    if (change == Net::kSame || (change == Net::kLess && !losses_matter)) continue;
     for (const TaskId other : cluster.jobs[cluster.tasks[id].job].tasks)
       if (const NodeId node = cluster.tasks[other].node; node.valid() && !add(node)) return false;
   }
   return true;
 }
 
+// How tasks are now, compared with then: losses and gains take turns, so the first change says how
+// the task was and the last how it is.
+void KnownInVain::CompareTasks(size_t since) {
+  using Kind = TaskChange::Kind;
+  compared_.clear();
+  const std::vector<TaskChange>& changes = session_.task_changes();
+  for (size_t i = since; i < changes.size(); ++i) {
+    const auto [id, kind] = changes[i];
+    auto& [stamp, slot] = task_seen_[id.value];
+    if (stamp != call_) {
+      stamp = call_;
+      slot = static_cast<uint32_t>(compared_.size());
+      compared_.push_back({id, kind == Kind::kLost     ? Net::kLess
+                               : kind == Kind::kGained ? Net::kMore
+                                                       : Net::kOther});
+      continue;
+    }
+    Net& net = compared_[slot].second;
+    if (kind == Kind::kOther || net == Net::kOther) {
+      net = Net::kOther;
+    } else if (net == Net::kSame) {
+      net = kind == Kind::kLost ? Net::kLess : Net::kMore;
+    } else {
+      const bool turns = (net == Net::kLess) == (kind == Kind::kGained);
+      net = turns ? Net::kSame : Net::kOther;
+    }
+  }
+}
+
 bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions) {
-  if (!ChangedNodes(record.since, record.losses_matter, positions)) return false;
+  if (record.open.empty()) return ChangedNodes(record.since, record.losses_matter, positions);
+  if (!ChangedNodes(record.asked, record.losses_matter, changed_)) return false;
+  std::vector<uint32_t> open;
   for (const uint32_t p : record.open)
+    if (seen_[p] == call_) open.push_back(p);
+  if (!ChangedNodes(record.since, record.losses_matter, positions)) return false;
+  for (const uint32_t p : open)
     if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
   return true;
 }
@@ -83,6 +113,7 @@ void KnownInVain::Remember(const Key& key, Since statement_began, Since search_b
   Record& record = records_[key];
   record.losses_matter = losses_matter;
   record.furthest = std::move(furthest);
+  const std::vector<uint32_t> open_before = std::move(record.open);
   record.open.clear();
   const Since now = Now();
   const bool left_nothing = now == search_began;
@@ -91,12 +122,17 @@ void KnownInVain::Remember(const Key& key, Since statement_began, Since search_b
     return;
   }
   record.since = statement_began;
+  record.asked = now;
   if (asked == nullptr) {
     record.open = changed_;
     return;
   }
-  for (const uint32_t p : *asked)
-    if (seen_[p] == call_) record.open.push_back(p);
+  auto keep_open = [&](const std::vector<uint32_t>& positions) {
+    for (const uint32_t p : positions)
+      if (std::exchange(seen_[p], 0) == call_) record.open.push_back(p);
+  };
+  keep_open(*asked);
+  keep_open(open_before);  // those not asked: their answer has not changed
 }
 
 }  // namespace krafla

@@ -11,14 +11,17 @@
 // Most searches in vain end inside a statement that has evicted somebody for the job's other tasks
 // and is then taken back; the next job of the kind does the same again. Two things keep that from
 // asking again all nodes with a task of a job that was touched:
-//   - where no plugin let anybody go anywhere, only jobs that have more than then matter;
+//   - where no plugin let anybody go anywhere, only jobs that have more than then matter, and what
+//     was lost and is back, or the reverse, is no change;
 //   - a record speaks of the state in which the statement began. Nodes that were asked in another
-//     one, because something there or with a job there had changed since, are open questions.
+//     one, because something there or with a job there had changed since, are kept apart, with that
+//     state.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "actions/victim_search.h"
@@ -38,8 +41,11 @@ class KnownInVain {
   };
   struct Record {
     Since since;
-    bool losses_matter = true;         // also jobs that have only lost tasks may answer otherwise
-    std::vector<uint32_t> open;        // positions of nodes that have to be asked again in any case
+    bool losses_matter = true;  // also jobs that have only lost tasks may answer otherwise
+    // Nodes, by position, that were not asked in the state of `since` but when changes had come to
+    // `asked`.
+    std::vector<uint32_t> open;
+    Since asked;
     std::vector<TraceEvent> furthest;  // of the tries, the one that got furthest
   };
   using Key = std::vector<uint64_t>;
@@ -63,6 +69,8 @@ class KnownInVain {
                 std::vector<TraceEvent> furthest);
 
  private:
+  void CompareTasks(size_t since);
+
   static constexpr size_t kMaxRecords = 1 << 16;
 
   Session& session_;
@@ -70,7 +78,10 @@ class KnownInVain {
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<uint32_t> seen_;         // by position: in which call
   uint32_t call_ = 0;
-  std::vector<uint32_t> task_seen_;  // by TaskId: in which call
+  // By TaskId: in which call it was seen, and where it is in compared_.
+  std::vector<std::pair<uint32_t, uint32_t>> task_seen_;
+  enum class Net : uint8_t { kSame, kLess, kMore, kOther };
+  std::vector<std::pair<TaskId, Net>> compared_;
   std::vector<uint32_t> changed_;
 };
 

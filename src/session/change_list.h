@@ -1,25 +1,33 @@
 // What has changed in a session, in order, for whoever keeps things that were computed from it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "model/ids.h"
 
 namespace krafla {
 
-// A task's status changed. Not gained: its job has lost it, to an eviction or back to the waiting.
+// A task's status changed, and with it what its job has.
 struct TaskChange {
+  enum class Kind : uint8_t {
+    kLost,    // to an eviction, or back to the waiting
+    kGained,  // the reverse
+    kOther,
+  };
   TaskId task;
-  bool gained = false;
+  Kind kind = Kind::kOther;
 };
 
 inline NodeId Reversed(NodeId node) {
   return node;
 }
 inline TaskChange Reversed(TaskChange change) {
-  return {change.task, !change.gained};
+  using Kind = TaskChange::Kind;
+  if (change.kind != Kind::kOther)
+    change.kind = change.kind == Kind::kLost ? Kind::kGained : Kind::kLost;
+  return change;
 }
 
 template <class Change>

@@ -181,7 +181,7 @@ class Session {
   // computed from a node stays good until the node appears here again.
   // A rollback takes back the changes nobody has looked at.
   const std::vector<NodeId>& node_changes() const { return node_changes_.Look(); }
-  // The same for tasks of jobs: did the job lose one that counted, or otherwise?
+  // The same for tasks of jobs.
   const std::vector<TaskChange>& task_changes() const { return task_changes_.Look(); }
 
   // ---- job conditions, by type

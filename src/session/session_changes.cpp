@@ -7,6 +7,18 @@
 
 namespace krafla {
 
+namespace {
+
+TaskChange::Kind KindOf(TaskStatus before, TaskStatus after) {
+  auto holds_nothing = [](TaskStatus status) {
+    return status == TaskStatus::kReleasing || status == TaskStatus::kPending;
+  };
+  if (holds_nothing(before) == holds_nothing(after)) return TaskChange::Kind::kOther;
+  return holds_nothing(after) ? TaskChange::Kind::kLost : TaskChange::Kind::kGained;
+}
+
+}  // namespace
+
 void Session::SendAllocate(TaskId task) {
   for (const auto* handler : on_allocate_) (*handler)(task);
 }
@@ -22,8 +34,7 @@ void Session::SetStatus(TaskId id, TaskStatus status) {
   undo.Save(task.status);
   task.status = status;
   if (!task.job.valid()) return;
-  // Only to lose its place or to be Pending again is a loss; anything else may let more go.
-  task_changes_.push_back({id, status != TaskStatus::kReleasing && status != TaskStatus::kPending});
+  task_changes_.push_back({id, KindOf(before, status)});
   Job& job = cluster.jobs[task.job];
   JobRole& role = job.roles[task.role_index];
   const size_t from = static_cast<size_t>(before);
