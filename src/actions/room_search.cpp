@@ -201,21 +201,22 @@ void RoomSearch::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order or
                                    const NodeRanking& ranking) {
   const uint32_t n = static_cast<uint32_t>(ranking.scores.size());
   uint32_t chosen = n;
+  std::vector<TaskId> candidates;  // on the chosen node
+  std::vector<TaskId> here;
   for (uint32_t p = 0; p < n; ++p) {
     if (!ranking.IsAllowed(p)) continue;
-    if (chosen == n) {
-      chosen = p;
-      continue;
-    }
-    const bool more = room_.HasCandidates(p) && !room_.HasCandidates(chosen);
-    const bool less = !room_.HasCandidates(p) && room_.HasCandidates(chosen);
-    const bool better = order == Order::kBestScore && ranking.scores[p] > ranking.scores[chosen];
-    if (more || (!less && better)) chosen = p;
+    const bool better =
+        chosen == n || (order == Order::kBestScore && ranking.scores[p] > ranking.scores[chosen]);
+    if (!better && (!candidates.empty() || !room_.HasCandidates(p))) continue;
+    here.clear();
+    if (room_.HasCandidates(p))
+      CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, here);
+    if (here.empty() && (!better || !candidates.empty())) continue;
+    chosen = p;
+    candidates = here;
   }
   if (chosen == n) return;
   const NodeId node = session_.cluster.nodes_by_name[chosen];
-  std::vector<TaskId> candidates;
-  CollectCandidates(session_, node, task, rule, candidates);
   furthest_ = {{TraceKind::kTryTask, 0, 0, task.value, node.value},
                {TraceKind::kShort, 0, static_cast<uint16_t>(ShortCode::kCandidates), task.value,
                 node.value, static_cast<uint32_t>(candidates.size())}};

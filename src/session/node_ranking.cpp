@@ -52,13 +52,17 @@ uint32_t BestFirst::Next() {
     if (head.known) {
       position = head.best.position;
       head.left &= ~(uint64_t{1} << (position % NodeRanking::kBlock));
+      // What is left is no better; how good it is shows when its turn comes.
+      head.known = false;
+      ++head.best.position;
       if (ranking_.left_out != nullptr && (*ranking_.left_out)[position]) position = kEnd;
+    } else {
+      FindBest(head);
+      head.known = true;
     }
     if (head.left == 0) {
       heads_.pop_back();
     } else {
-      FindBest(head);
-      head.known = true;
       std::push_heap(heads_.begin(), heads_.end(), Later);
     }
     if (position != kEnd) return position;
