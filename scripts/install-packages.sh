@@ -12,6 +12,9 @@ if [ "${1:-}" = "--with-clang" ]; then
   [ -n "$(ls -A /var/lib/apt/lists 2>/dev/null)" ] || packages+=(clang-19)
   if apt-cache show clang-19 >/dev/null 2>&1; then packages+=(clang-19 libclang-rt-19-dev); fi
 fi
+# Wanted by `make test` to look at the report. Not on Ubuntu, where the package only stands for a snap: any Chrome that
+# is there will do, and tests/report/browser_test.py says so loudly if there is none.
+if [ "${1:-}" = "--with-browser" ] && grep -q '^ID=debian' /etc/os-release; then packages+=(chromium); fi
 
 missing=()
 for package in "${packages[@]}"; do

@@ -43,6 +43,16 @@ else
   failed=$((failed + 1))
 fi
 
+echo "== the report in a browser"
+scripts/install-packages.sh --with-browser || true
+status=0
+timeout 600 python3 tests/report/browser_test.py "$build/krafla_tests" || status=$?
+if [ "$status" -eq 0 ]; then
+  passed=$((passed + 1))
+elif [ "$status" -ne 77 ]; then # 77: no browser here, as it has said
+  failed=$((failed + 1))
+fi
+
 scripts/install-packages.sh --with-clang
 clang=$(command -v clang++-19 || true)
 if [ -n "$clang" ]; then

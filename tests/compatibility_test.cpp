@@ -881,6 +881,23 @@ TEST(D25DrainGang, AMemberOnAVanishedNodeHoldsNobodyBack) {
   EXPECT_EQ(decision.evictions, Pods{"default/job-0"});
 }
 
+// ---- D36: cooldowns of PodGroups and Queues
+
+TEST(D36InheritedCooldown, APodGroupsCooldownCountsForItsPods) {
+  const std::string cluster =
+      PriorityClassesYaml() + QueueYaml() + NodeYaml({.has = "cpu 1, memory 8Gi, pods 110"}) +
+      PodGroupYaml(
+          {.name = "low", .min_member = 0, .priority = "low", .annotations = {{kCooldown, "5m"}}}) +
+      PodGroupYaml({.name = "high", .priority = "high"}) +
+      PodYaml(
+          {.name = "low-0", .group = "low", .node = "n1", .scheduled_at = "2026-03-10T11:58:00Z"}) +
+      PodYaml({.name = "high-0", .group = "high"});
+  const Both both("inherited-cooldown", cluster,
+                  ConfigYaml({.tiers = {"priority gang cdp", "predicates"}}));
+  EXPECT_EQ(both.krafla.evictions, Pods{});
+  EXPECT_EQ(both.volcano.evictions, Pods{"default/low-0"});
+}
+
 // ---- D35: (anti-)affinity of pods placed in this cycle
 
 TEST(D35NewcomersAffinity, APodPlacedAMomentAgoKeepsOthersAway) {

@@ -1,11 +1,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <iostream>
 #include <optional>
 #include <string>
 
+#include "app/check_command.h"
+#include "app/explain_command.h"
 #include "app/run_command.h"
+#include "app/simulate_command.h"
 #include "app/version.h"
 
 namespace {
@@ -14,10 +19,137 @@ namespace {
 std::optional<std::string> WrongCommand(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   const std::string word = argv[1];
-  if (word == "run") return std::nullopt;
-  for (const char* planned : {"simulate", "explain", "check", "serve", "bench"})
-    if (word == planned) return "krafla " + word + " is planned and not there yet; there is: run";
-  return "unknown command \"" + word + "\"; there is: run";
+  constexpr std::array kCommands = {"run", "simulate", "explain", "check"};
+  if (std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end()) return std::nullopt;
+  const std::string there = "; there are: run, simulate, explain, check";
+  for (const char* planned : {"serve", "bench"})
+    if (word == planned) return "krafla " + word + " is planned and not there yet" + there;
+  return "unknown command \"" + word + "\"" + there;
+}
+
+CLI::App* AddRunCommand(CLI::App& app, krafla::RunCommandOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "run",
+      "Run one scheduling cycle on a snapshot of a cluster and print who would be bound, who "
+      "evicted, and for whom. Nothing is changed anywhere.");
+  command
+      ->add_option("--cluster", options.cluster,
+                   "Manifests of the cluster: a file, a directory or - for standard input; may be "
+                   "given several times. YAML or JSON as kubectl get -o yaml|json prints it.")
+      ->required()
+      ->take_all();
+  command->add_option("--config", options.config,
+                      "Scheduler configuration file; without it Volcano's default is in force.");
+  command->add_option(
+      "--now", options.now,
+      "The instant to schedule at, e.g. 2026-03-10T22:30:00+08:00; default: the "
+      "clock. Its offset is the time zone of tdm windows unless tdm.timezone is set.");
+  command
+      ->add_option("--compatibility", options.compatibility,
+                   "krafla (default) or volcano: replaces the profile of the configuration file.")
+      ->check(CLI::IsMember({"krafla", "volcano"}));
+  command->add_flag("--lenient", options.lenient,
+                    "Skip what is wrong in the input and name it, instead of refusing all of it.");
+  command->add_option("--output,-o", options.output, "text (default) or json.")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--stats", options.stats, "Add times and memory to the output.");
+  command->add_option("-v,--v", options.verbosity, "Log level on standard error: 3, 4 or 5.")
+      ->check(CLI::Range(0, 10));
+  return command;
+}
+
+CLI::App* AddSimulateCommand(CLI::App& app, krafla::SimulateCommandOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "simulate",
+      "Run scenarios in virtual time: a cluster in memory, the scheduler's own loop, and what the "
+      "scenario expects of it. docs/scenarios.md describes the file.");
+  command
+      ->add_option("SCENARIO", options.scenarios,
+                   "Scenario files, or folders of them. One gets its summary, several a line each.")
+      ->required();
+  krafla::ScenarioOverrides& overrides = options.overrides;
+  command
+      ->add_option("--set", overrides.set,
+                   "Change the scenario: kubelet.startup=30s, cluster.nodes[0].count=50, "
+                   "queues[research].weight=3. May be given several times.")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--config", overrides.config,
+                      "Scheduler configuration file instead of the scenario's own.");
+  command
+      ->add_option("--add", overrides.add,
+                   "Manifests or workload entries to add at the start, or at a time: "
+                   "job.yaml@12:00. May be given several times.")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--compare", options.compare,
+                      "Another scenario or another configuration: run it too, print differences.");
+  command->add_option("--until", overrides.until, "When to end: 7d, \"day 2 08:00\".");
+  command->add_option("--seed", overrides.seed, "What random draws begin with.");
+  command->add_option("--report", options.report, "Folder for a report as one HTML file.");
+  command->add_option("--events", options.events,
+                      "File for the event log, one JSON object per line; - for standard output.");
+  command->add_option("--output,-o", options.output, "text (default) or json.")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->add_option("-v,--v", options.verbosity, "Log level on standard error: 3, 4 or 5.")
+      ->check(CLI::Range(0, 10));
+  return command;
+}
+
+CLI::App* AddExplainCommand(CLI::App& app, krafla::ExplainCommandOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "explain",
+      "Say why a job waits, a pod goes or stays, a queue has what it has, a zone empties as it "
+      "does, and which single changes would change that. Nothing is changed anywhere.");
+  command->add_option("kind", options.kind, "job, pod, queue or zone.")
+      ->required()
+      ->check(CLI::IsMember({"job", "pod", "queue", "zone"}));
+  command
+      ->add_option("name", options.name,
+                   "NAMESPACE/NAME of a PodGroup or pod, NAME of a queue or zone.")
+      ->required();
+  command->add_option("--cluster", options.cluster, "Manifests of the cluster, as for krafla run.")
+      ->required()
+      ->take_all();
+  command->add_option("--config", options.config,
+                      "Scheduler configuration file, as for krafla run.");
+  command->add_option("--now", options.now, "The instant, as for krafla run.");
+  command
+      ->add_option("--compatibility", options.compatibility,
+                   "krafla (default) or volcano: replaces the profile of the configuration file.")
+      ->check(CLI::IsMember({"krafla", "volcano"}));
+  command->add_flag("--lenient", options.lenient,
+                    "Skip what is wrong in the input and name it, instead of refusing all of it.");
+  command->add_option("--output,-o", options.output, "text (default) or json.")
+      ->check(CLI::IsMember({"text", "json"}));
+  return command;
+}
+
+CLI::App* AddCheckCommand(CLI::App& app, krafla::CheckCommandOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "check",
+      "Look for mistakes and traps in a scheduler configuration and, with --cluster, in how it "
+      "meets the cluster. Each finding has a code, its place, what will happen and the fix.");
+  command->add_option("--config", options.config,
+                      "Scheduler configuration file; without it Volcano's default is checked "
+                      "against the cluster.");
+  command
+      ->add_option("--cluster", options.cluster,
+                   "Manifests of the cluster: a file, a directory or - for standard input; may be "
+                   "given several times.")
+      ->take_all();
+  command->add_option(
+      "--now", options.now,
+      "The instant from which windows are looked at, e.g. 2026-03-10T22:30:00+08:00; default: the "
+      "clock. Its offset is the time zone of tdm windows unless tdm.timezone is set.");
+  command
+      ->add_option("--compatibility", options.compatibility,
+                   "krafla (default) or volcano: replaces the profile of the configuration file.")
+      ->check(CLI::IsMember({"krafla", "volcano"}));
+  command->add_flag("--strict", options.strict, "Exit with 1 when there are warnings.");
+  command->add_option("--output,-o", options.output, "text (default), json or sarif.")
+      ->check(CLI::IsMember({"text", "json", "sarif"}));
+  return command;
 }
 
 }  // namespace
@@ -29,41 +161,18 @@ int main(int argc, char** argv) {
   }
   CLI::App app{
       "Krafla: a batch scheduler for Kubernetes that reads Volcano's Queues, PodGroups and "
-      "scheduler "
-      "configuration."};
+      "scheduler configuration."};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(krafla::Version()));
 
   krafla::RunCommandOptions run;
-  CLI::App* run_command = app.add_subcommand(
-      "run",
-      "Run one scheduling cycle on a snapshot of a cluster and print who would be bound, who "
-      "evicted, and for whom. Nothing is changed anywhere.");
-  run_command
-      ->add_option("--cluster", run.cluster,
-                   "Manifests of the cluster: a file, a directory or - for standard input; may be "
-                   "given several times. YAML or JSON as kubectl get -o yaml|json prints it.")
-      ->required()
-      ->take_all();
-  run_command->add_option(
-      "--config", run.config,
-      "Scheduler configuration file; without it Volcano's default is in force.");
-  run_command->add_option(
-      "--now", run.now,
-      "The instant to schedule at, e.g. 2026-03-10T22:30:00+08:00; default: the "
-      "clock. Its offset is the time zone of tdm windows unless tdm.timezone is set.");
-  run_command
-      ->add_option("--compatibility", run.compatibility,
-                   "krafla (default) or volcano: replaces the profile of the configuration file.")
-      ->check(CLI::IsMember({"krafla", "volcano"}));
-  run_command->add_flag(
-      "--lenient", run.lenient,
-      "Skip what is wrong in the input and name it, instead of refusing all of it.");
-  run_command->add_option("--output,-o", run.output, "text (default) or json.")
-      ->check(CLI::IsMember({"text", "json"}));
-  run_command->add_flag("--stats", run.stats, "Add times and memory to the output.");
-  run_command->add_option("-v,--v", run.verbosity, "Log level on standard error: 3, 4 or 5.")
-      ->check(CLI::Range(0, 10));
+  krafla::SimulateCommandOptions simulate;
+  krafla::ExplainCommandOptions explain;
+  krafla::CheckCommandOptions check;
+  AddRunCommand(app, run);
+  const CLI::App* simulate_command = AddSimulateCommand(app, simulate);
+  const CLI::App* explain_command = AddExplainCommand(app, explain);
+  const CLI::App* check_command = AddCheckCommand(app, check);
 
   try {
     app.parse(argc, argv);
@@ -71,6 +180,14 @@ int main(int argc, char** argv) {
     const int code = app.exit(e);
     return code == 0 ? 0 : 2;
   }
-  run.color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  run.color = simulate.color = explain.color = check.color = color;
+  if (simulate_command->parsed()) {
+    simulate.progress = isatty(STDERR_FILENO) != 0;
+    return krafla::SimulateCommand(simulate, std::cout, std::cerr);
+  }
+  if (explain_command->parsed())
+    return krafla::ExplainCommand(explain, std::cin, std::cout, std::cerr);
+  if (check_command->parsed()) return krafla::CheckCommand(check, std::cin, std::cout, std::cerr);
   return krafla::RunCommand(run, std::cin, std::cout, std::cerr);
 }

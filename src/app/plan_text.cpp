@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
 #include "app/text_table.h"
-#include "app/why_waiting.h"
+#include "explain/amount_words.h"
+#include "explain/eviction_story.h"
+#include "explain/why_waiting.h"
 #include "model/disruption_budget.h"
 
 namespace krafla {
@@ -29,36 +30,6 @@ class Painter {
   }
   bool color_;
 };
-
-std::string Bytes(double bytes) {
-  static constexpr const char* kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
-  size_t unit = 0;
-  while (std::abs(bytes) >= 1024 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return bytes == std::floor(bytes) ? fmt::format("{}{}", bytes, kUnits[unit])
-                                    : fmt::format("{:.1f}{}", bytes, kUnits[unit]);
-}
-
-std::string Plain(double milli) {
-  const double whole = milli / 1000;
-  return whole == std::floor(whole) ? fmt::format("{}", whole) : fmt::format("{:.2f}", whole);
-}
-
-std::string Amount(double amount, int kind) {
-  return kind == ResourceKinds::kMemory ? Bytes(amount) : Plain(amount);
-}
-
-// "4 cpu, 8Gi memory, 1 nvidia.com/gpu"
-std::string Amounts(const Resource& resource, const ResourceKinds& kinds) {
-  std::string text =
-      fmt::format("{} cpu, {} memory", Plain(resource.cpu()), Bytes(resource.memory()));
-  for (int kind = ResourceKinds::kPods + 1; kind < kinds.size(); ++kind)
-    if (resource.Get(kind) > 0)
-      text += fmt::format(", {} {}", Plain(resource.Get(kind)), kinds.Name(kind));
-  return text;
-}
 
 class PlanText {
  public:
@@ -88,12 +59,12 @@ class PlanText {
       const QueueReport& report = s_.queue_reports[id];
       if (!report.known) {
         table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)), "-",
-                   "-", Amounts(HeldByJobsOf(id), c_.kinds)});
+                   "-", AmountsText(HeldByJobsOf(id), c_.kinds)});
         continue;
       }
       table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)),
-                 fmt::format("{:.0f}%", report.share * 100), Amounts(report.deserved, c_.kinds),
-                 Amounts(report.allocated, c_.kinds)});
+                 fmt::format("{:.0f}%", report.share * 100), AmountsText(report.deserved, c_.kinds),
+                 AmountsText(report.allocated, c_.kinds)});
     }
     text_ += table.Render("");
   }
@@ -106,52 +77,10 @@ class PlanText {
     return held;
   }
 
-  // Why this pod had to go.
-  std::string Why(const Eviction& e) {
-    const Task& victim = c_.tasks[e.task];
-    std::string why;
-    switch (e.reason) {
-      case EvictionReason::kPriority:
-        why = fmt::format("job priority {} over {}", c_.jobs[c_.tasks[e.for_task].job].priority,
-                          c_.jobs[victim.job].priority);
-        break;
-      case EvictionReason::kFairShare:
-        why = "its job has the larger share";
-        break;
-      case EvictionReason::kWithinJob:
-        why =
-            fmt::format("task priority {} over {}", c_.tasks[e.for_task].priority, victim.priority);
-        break;
-      case EvictionReason::kReclaim:
-        why = fmt::format("{} {}", c_.QueueName(c_.jobs[victim.job].queue),
-                          Agreed(e, "proportion") ? "has more than it deserves" : "gives it back");
-        break;
-      case EvictionReason::kZoneClosed:
-        why = e.node.valid() && c_.nodes[e.node].zone != kEmptyStr
-                  ? fmt::format("zone {} is closed", c_.Text(c_.nodes[e.node].zone))
-                  : "its gang leaves a closed zone";
-        break;
-      case EvictionReason::kBudget:
-        why = "its disruption budget allows it";
-        break;
-    }
-    return why;
-  }
-
   // " (allowed by priority, gang)"
   std::string AllowedBy(const Eviction& e) {
-    std::string agreed;
-    for (size_t i = 0; i < s_.plugin_names().size(); ++i)
-      if ((e.permitted_by >> i & 1) != 0)
-        agreed += (agreed.empty() ? "" : ", ") + s_.plugin_names()[i];
+    const std::string agreed = PluginsThatAllowed(s_, e);
     return agreed.empty() ? agreed : fmt::format(" (allowed by {})", agreed);
-  }
-
-  // Whether that plugin was asked in the tier that decided, and said yes.
-  bool Agreed(const Eviction& e, std::string_view plugin) {
-    for (size_t i = 0; i < s_.plugin_names().size(); ++i)
-      if (s_.plugin_names()[i] == plugin) return (e.permitted_by >> i & 1) != 0;
-    return false;
   }
 
   // Pods on nodes of closed zones that a budget or their gang keeps there for now, by job and zone.
@@ -209,7 +138,7 @@ class PlanText {
         rows.Row({"evict", c_.TaskKey(e.task),
                   "from " + (e.node.valid() ? std::string(c_.NodeName(e.node)) : "an unknown node"),
                   e.for_task.valid() ? "for " + c_.TaskKey(e.for_task) : "for nobody",
-                  Why(e) + (same ? "" : AllowedBy(e))});
+                  WhyEvicted(s_, e) + (same ? "" : AllowedBy(e))});
       }
       if (rows.empty()) continue;
       std::string counts;
@@ -285,9 +214,9 @@ class PlanText {
         Resource(report.allocated).Add(request).FirstExceeding(report.deserved, request);
     if (kind < 0) return {};
     return fmt::format("queue {} has {} of the {} {} it deserves, the pod asks for {}",
-                       c_.QueueName(queue), Amount(report.allocated.Get(kind), kind),
-                       Amount(report.deserved.Get(kind), kind), c_.kinds.Name(kind),
-                       Amount(request.Get(kind), kind));
+                       c_.QueueName(queue), AmountText(report.allocated.Get(kind), kind),
+                       AmountText(report.deserved.Get(kind), kind), c_.kinds.Name(kind),
+                       AmountText(request.Get(kind), kind));
   }
 
   // Every waiting job, and under it what each action says.

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/diagnostics.h"
 #include "cluster_state/cluster_builder.h"
 #include "cluster_state/name_index.h"
+#include "cluster_state/priority_index.h"
 
 namespace krafla {
 
@@ -20,12 +23,18 @@ struct Several {
   }
 };
 
-// The class of those who name none; null when there is none. Two are a mistake of the input: the
-// larger one counts, whichever came first.
-const PriorityClassFacts* FindDefaultClass(const ClusterDraft& draft);
+// A PodGroup as a job without tasks: queue, priority and the roles of minTaskMember are set. Its
+// queue is invalid when there is none of that name.
+Job MakeJob(const PodGroupFacts& group, const Cluster& cluster, const PriorityIndex& priorities,
+            std::string_view default_queue);
 
-// 1. Resource kinds that volumes bring are known, and kinds are numbered by name.
-void NumberKinds(ClusterDraft& draft, Diagnostics& diagnostics);
+// 1. Resource kinds that volumes bring are known, and kinds are numbered by name; specs follow. The
+// answer says where each kind went, for the facts; empty when all stay.
+using Renumbering = std::vector<int>;  // old kind -> new kind
+Renumbering NumberKinds(Cluster& cluster, const BuildOptions& options, Diagnostics& diagnostics);
+void Renumber(NodeFacts& node, const Renumbering& to);
+void Renumber(PodGroupFacts& group, const Renumbering& to);
+void Renumber(QueueFacts& queue, const Renumbering& to);
 // 2. Queues by name; their parents form no circle.
 void AssembleQueues(ClusterDraft& draft, Diagnostics& diagnostics);
 // 3. Jobs by namespace and name, with queue, priority and the roles of minTaskMember.
@@ -34,8 +43,7 @@ void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics);
 void AssembleNodes(ClusterDraft& draft);
 // 5. Tasks by namespace and name, with job, role and node.
 void AssembleTasks(ClusterDraft& draft, Diagnostics& diagnostics);
-// 6. Task classes.
-void AssembleClasses(ClusterDraft& draft, InternedValues<LabelSetId, LabelSet>& label_index);
+// 6. Task classes: see task_classes.h.
 // 7. Namespaces, budgets and volumes by name.
 void AssembleOthers(ClusterDraft& draft);
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -13,9 +12,8 @@ namespace krafla {
 
 namespace {
 
-void SetRoles(PodGroupFacts& group, const Cluster& cluster) {
-  Job& job = group.job;
-  auto& members = group.min_task_member;
+void SetRoles(const PodGroupFacts& group, const Cluster& cluster, Job& job) {
+  auto members = group.min_task_member;
   std::sort(members.begin(), members.end(), [&](const auto& a, const auto& b) {
     return cluster.Text(a.first) < cluster.Text(b.first);
   });
@@ -30,11 +28,15 @@ void SetRoles(PodGroupFacts& group, const Cluster& cluster) {
 
 }  // namespace
 
-const PriorityClassFacts* FindDefaultClass(const ClusterDraft& draft) {
-  const PriorityClassFacts* found = nullptr;
-  for (const PriorityClassFacts& entry : draft.priority_classes)
-    if (entry.global_default && (found == nullptr || entry.value > found->value)) found = &entry;
-  return found;
+Job MakeJob(const PodGroupFacts& group, const Cluster& cluster, const PriorityIndex& priorities,
+            std::string_view default_queue) {
+  Job job = group.job;
+  job.queue =
+      cluster.FindQueue(group.queue == kEmptyStr ? default_queue : cluster.Text(group.queue));
+  const PriorityClassFacts* priority_class = priorities.Find(job.priority_class);
+  job.priority = priority_class != nullptr ? priority_class->value : priorities.DefaultPriority();
+  SetRoles(group, cluster, job);
+  return job;
 }
 
 void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics) {
@@ -44,36 +46,28 @@ void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics) {
         return NamespacedLess(cluster.Text(a.job.ns), cluster.Text(a.job.name),
                               cluster.Text(b.job.ns), cluster.Text(b.job.name));
       });
-  std::unordered_map<StrId, int32_t> priorities;
-  for (const PriorityClassFacts& entry : draft.priority_classes)
-    priorities.emplace(entry.name, entry.value);
-  const PriorityClassFacts* default_class = FindDefaultClass(draft);
-  const int32_t default_priority = default_class != nullptr ? default_class->value : 0;
-  const StrId default_queue = cluster.strings.Intern(draft.options.default_queue);
+  const PriorityIndex priorities(draft.priority_classes);
 
   cluster.jobs.Reserve(order.size());
   cluster.jobs_by_name.reserve(order.size());
   std::map<std::string_view, Several> missing_queues;
   std::map<std::string_view, Several> missing_classes;
   for (const uint32_t index : order) {
-    PodGroupFacts& group = draft.groups[index];
-    Job& job = group.job;
+    const PodGroupFacts& group = draft.groups[index];
+    Job job = MakeJob(group, cluster, priorities, draft.options.default_queue);
     const auto name = [&] {
       return fmt::format("{}/{}", cluster.Text(job.ns), cluster.Text(job.name));
     };
-    const std::string_view queue_name =
-        cluster.Text(group.queue == kEmptyStr ? default_queue : group.queue);
-    job.queue = cluster.FindQueue(queue_name);
     if (!job.queue.valid()) {
-      missing_queues[queue_name].Add(name());
+      const std::string_view queue = group.queue == kEmptyStr
+                                         ? std::string_view(draft.options.default_queue)
+                                         : cluster.Text(group.queue);
+      missing_queues[queue].Add(name());
       draft.groups_without_queue.insert(NameKey(job.ns, job.name));
       continue;
     }
-    const auto priority = priorities.find(job.priority_class);
-    job.priority = priority != priorities.end() ? priority->second : default_priority;
-    if (priority == priorities.end() && job.priority_class != kEmptyStr)
+    if (job.priority_class != kEmptyStr && priorities.Find(job.priority_class) == nullptr)
       missing_classes[cluster.Text(job.priority_class)].Add(name());
-    SetRoles(group, cluster);
     cluster.jobs_by_name.push_back(cluster.jobs.Add(std::move(job)));
   }
 
@@ -86,7 +80,7 @@ void AssembleJobs(ClusterDraft& draft, Diagnostics& diagnostics) {
     diagnostics.Warning(
         {}, {},
         fmt::format("PriorityClass {} does not exist: {} PodGroup(s) have priority {} (first: {})",
-                    Quoted(priority_class), groups_without.count, default_priority,
+                    Quoted(priority_class), groups_without.count, priorities.DefaultPriority(),
                     groups_without.first));
 }
 

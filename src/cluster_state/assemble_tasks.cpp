@@ -17,6 +17,7 @@
 #include "cluster_state/assemble.h"
 #include "cluster_state/csi_claims.h"
 #include "cluster_state/name_order.h"
+#include "cluster_state/priority_index.h"
 
 namespace krafla {
 
@@ -60,9 +61,8 @@ class Assembly {
       : draft_(draft),
         cluster_(draft.cluster),
         claims_(draft.cluster, draft.options),
-        diagnostics_(diagnostics) {
-    for (const PriorityClassFacts& entry : draft.priority_classes)
-      classes_.emplace(entry.name, &entry);
+        diagnostics_(diagnostics),
+        priorities_(draft.priority_classes) {
     for (const JobId id : cluster_.jobs_by_name) {
       const Job& job = cluster_.jobs[id];
       jobs_.emplace(NameKey(job.ns, job.name), id);
@@ -102,29 +102,12 @@ class Assembly {
       without_claims_.Add(Name(pod.task));
       return;
     }
-    if (!pod.admitted) SetPriority(pod);
+    if (!priorities_.Apply(pod))
+      missing_classes_[cluster_.Text(pod.task.priority_class)].Add(Name(pod.task));
     const TaskId id = cluster_.tasks.Next();
     JoinJob(pod, id);
     JoinNode(pod.task, id);
     cluster_.tasks.Add(std::move(pod.task));
-  }
-
-  void SetPriority(PodFacts& pod) {
-    Task& task = pod.task;
-    const auto found = classes_.find(task.priority_class);
-    const PriorityClassFacts* priority_class =
-        found != classes_.end() ? found->second
-                                : (task.priority_class == kEmptyStr ? default_class_ : nullptr);
-    if (priority_class == nullptr) {
-      if (task.priority_class != kEmptyStr && !pod.has_priority)
-        missing_classes_[cluster_.Text(task.priority_class)].Add(Name(task));
-      return;
-    }
-    if (!pod.has_priority) {
-      task.pod_priority = priority_class->value;
-      if (!pod.has_task_priority) task.priority = priority_class->value;
-    }
-    if (!pod.has_policy) task.preemption_policy = priority_class->preemption_policy;
   }
 
   void JoinJob(PodFacts& pod, TaskId id) {
@@ -206,8 +189,7 @@ class Assembly {
   Cluster& cluster_;
   CsiClaims claims_;
   Diagnostics& diagnostics_;
-  std::unordered_map<StrId, const PriorityClassFacts*> classes_;
-  const PriorityClassFacts* default_class_ = FindDefaultClass(draft_);
+  PriorityIndex priorities_;
   std::unordered_map<uint64_t, JobId> jobs_;
   std::unordered_map<uint64_t, uint16_t> roles_;  // by job and name
   std::vector<NodeId> node_ids_;                  // by the number of the name

@@ -4,6 +4,7 @@
 
 #include "cluster_state/assemble.h"
 #include "cluster_state/derive_sums.h"
+#include "cluster_state/task_classes.h"
 
 namespace krafla {
 
@@ -98,12 +99,17 @@ bool ClusterBuilder::AddResourceQuotaName(StrId ns, StrId name) {
 Cluster ClusterBuilder::Build(Diagnostics& diagnostics) && {
   Diagnostics silent;
   Diagnostics& references = diagnostics.HasErrors() ? silent : diagnostics;
-  NumberKinds(draft_, diagnostics);
+  const Renumbering renumbering = NumberKinds(draft_.cluster, draft_.options, diagnostics);
+  if (!renumbering.empty()) {
+    for (NodeFacts& node : draft_.nodes) Renumber(node, renumbering);
+    for (PodGroupFacts& group : draft_.groups) Renumber(group, renumbering);
+    for (QueueFacts& queue : draft_.queues) Renumber(queue, renumbering);
+  }
   AssembleQueues(draft_, diagnostics);
   AssembleJobs(draft_, references);
   AssembleNodes(draft_);
   AssembleTasks(draft_, references);
-  AssembleClasses(draft_, indexes_.labels);
+  TaskClasses(draft_.cluster, indexes_.labels, draft_.options).SetAll();
   AssembleOthers(draft_);
   DeriveSums(draft_.cluster);
   return std::move(draft_.cluster);

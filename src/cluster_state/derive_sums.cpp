@@ -2,31 +2,32 @@
 
 namespace krafla {
 
-namespace {
-
-void DeriveNodeSums(Cluster& cluster) {
-  const size_t count = cluster.nodes.size();
-  cluster.idle = cluster.allocatable;
-  cluster.used.Reset(count);
-  cluster.releasing.Reset(count);
-  cluster.pipelined.Reset(count);
+void DeriveTotal(Cluster& cluster) {
   cluster.total = {};
-  for (const NodeId id : cluster.nodes_by_name) {
-    cluster.total.Add(cluster.allocatable[id]);
-    for (const TaskId task : cluster.nodes[id].tasks) {
-      const Resource& request = cluster.Request(task);
-      if (cluster.tasks[task].status == TaskStatus::kPipelined) {
-        cluster.pipelined[id].Add(request);
-        continue;
-      }
-      cluster.idle[id].Sub(request);  // negative when the node holds more than it has
-      cluster.used[id].Add(request);
-      if (cluster.tasks[task].status == TaskStatus::kReleasing) cluster.releasing[id].Add(request);
+  for (const NodeId id : cluster.nodes_by_name) cluster.total.Add(cluster.allocatable[id]);
+}
+
+void DeriveNodeSums(Cluster& cluster, NodeId id) {
+  Resource& idle = cluster.idle[id];
+  Resource& used = cluster.used[id];
+  idle = cluster.allocatable[id];
+  used = {};
+  cluster.releasing[id] = {};
+  cluster.pipelined[id] = {};
+  for (const TaskId task : cluster.nodes[id].tasks) {
+    const Resource& request = cluster.Request(task);
+    if (cluster.tasks[task].status == TaskStatus::kPipelined) {
+      cluster.pipelined[id].Add(request);
+      continue;
     }
+    idle.Sub(request);  // negative when the node holds more than it has
+    used.Add(request);
+    if (cluster.tasks[task].status == TaskStatus::kReleasing) cluster.releasing[id].Add(request);
   }
 }
 
-void DeriveJobSums(Cluster& cluster, Job& job) {
+void DeriveJobSums(Cluster& cluster, JobId job_id) {
+  Job& job = cluster.jobs[job_id];
   job.count = {};
   job.pending_best_effort = 0;
   job.releasing_on_node = 0;
@@ -53,11 +54,15 @@ void DeriveJobSums(Cluster& cluster, Job& job) {
   }
 }
 
-}  // namespace
-
 void DeriveSums(Cluster& cluster) {
-  DeriveNodeSums(cluster);
-  for (Job& job : cluster.jobs) DeriveJobSums(cluster, job);
+  const size_t count = cluster.nodes.size();
+  cluster.idle.Reset(count);
+  cluster.used.Reset(count);
+  cluster.releasing.Reset(count);
+  cluster.pipelined.Reset(count);
+  for (const NodeId id : cluster.nodes_by_name) DeriveNodeSums(cluster, id);
+  for (const JobId id : cluster.jobs_by_name) DeriveJobSums(cluster, id);
+  DeriveTotal(cluster);
 }
 
 }  // namespace krafla

@@ -34,6 +34,7 @@ class FactSink {
   StringPool& strings() { return values_->strings; }
   ResourceKinds& kinds() { return values_->kinds; }
   const PodSpec& spec(PodSpecId id) const { return values_->specs[id]; }
+  const LabelSet& labels(LabelSetId id) const { return values_->label_sets[id]; }
   LabelSetId InternLabels(LabelSet labels) {
     return indexes_->labels.Intern(std::move(labels), values_->label_sets);
   }

@@ -60,11 +60,13 @@ class LiveCluster final : public FactSink {
   const Diagnostics& warnings() const;
   // How often they were built anew; for tests and metrics.
   uint64_t rebuilds() const { return rebuilds_; }
-  // Compares the tables with ones built anew from the facts; aborts with the difference. For tests.
-  void Verify();
 
  private:
   struct State;
+  explicit LiveCluster(std::unique_ptr<State> state);
+  template <class Store, class T>
+  bool Rare(Store& store, uint64_t key, T value);
+
   std::unique_ptr<State> state_;
   uint64_t version_ = 1;
   uint64_t rebuilds_ = 0;

@@ -10,8 +10,6 @@ namespace krafla {
 
 namespace {
 
-using Renumbering = std::vector<int>;  // old kind -> new kind
-
 Resource Renumbered(const Resource& resource, const Renumbering& to) {
   Resource answer;
   answer.Set(ResourceKinds::kCpu, resource.cpu());
@@ -30,9 +28,8 @@ void Renumber(std::optional<Resource>& resource, const Renumbering& to) {
 
 }  // namespace
 
-void NumberKinds(ClusterDraft& draft, Diagnostics& diagnostics) {
-  Cluster& cluster = draft.cluster;
-  const CsiClaims csi(cluster, draft.options);
+Renumbering NumberKinds(Cluster& cluster, const BuildOptions& options, Diagnostics& diagnostics) {
+  const CsiClaims csi(cluster, options);
   for (const StrId driver : csi.CountedDrivers()) {
     const std::string name = AttachLimitName(cluster.Text(driver));
     if (cluster.kinds.Intern(name) < 0)
@@ -44,7 +41,7 @@ void NumberKinds(ClusterDraft& draft, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (int kind = ResourceKinds::kPods + 1; kind < cluster.kinds.size(); ++kind)
     names.push_back(cluster.kinds.Name(kind));
-  if (std::is_sorted(names.begin(), names.end())) return;
+  if (std::is_sorted(names.begin(), names.end())) return {};
   std::sort(names.begin(), names.end());
   ResourceKinds sorted;
   for (const std::string& name : names) sorted.Intern(name);
@@ -53,14 +50,22 @@ void NumberKinds(ClusterDraft& draft, Diagnostics& diagnostics) {
     to.push_back(sorted.Find(cluster.kinds.Name(kind)));
 
   for (PodSpec& spec : cluster.specs) spec.request = Renumbered(spec.request, to);
-  for (NodeFacts& node : draft.nodes) node.allocatable = Renumbered(node.allocatable, to);
-  for (PodGroupFacts& group : draft.groups) Renumber(group.job.min_resources, to);
-  for (QueueFacts& entry : draft.queues) {
-    Renumber(entry.queue.capability, to);
-    Renumber(entry.queue.guarantee, to);
-    Renumber(entry.queue.deserved, to);
-  }
   cluster.kinds = std::move(sorted);
+  return to;
+}
+
+void Renumber(NodeFacts& node, const Renumbering& to) {
+  node.allocatable = Renumbered(node.allocatable, to);
+}
+
+void Renumber(PodGroupFacts& group, const Renumbering& to) {
+  Renumber(group.job.min_resources, to);
+}
+
+void Renumber(QueueFacts& entry, const Renumbering& to) {
+  Renumber(entry.queue.capability, to);
+  Renumber(entry.queue.guarantee, to);
+  Renumber(entry.queue.deserved, to);
 }
 
 }  // namespace krafla

@@ -29,6 +29,7 @@ constexpr CompatibilitySwitch kSwitches[] = {
     {"missing-claims", &Compatibility::missing_claims},
     {"dry-run-share", &Compatibility::dry_run_share},
     {"newcomers-affinity", &Compatibility::newcomers_affinity},
+    {"inherited-cooldown", &Compatibility::inherited_cooldown},
 };
 
 }  // namespace

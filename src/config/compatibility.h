@@ -31,7 +31,9 @@ struct Compatibility {
   bool exact_undo = true;             // D32 an eviction that was taken back leaves no trace
   bool missing_claims = true;         // D33 a pod whose claim is not there waits with its job
   bool dry_run_share = true;          // D34 a dry run asks the queue's share as well
-  bool newcomers_affinity = true;     // D35 (anti-)affinity of pods placed in this cycle counts at once
+  bool newcomers_affinity =
+      true;  // D35 (anti-)affinity of pods placed in this cycle counts at once
+  bool inherited_cooldown = true;  // D36 a PodGroup's or Queue's cooldown counts for its pods
 
   static Compatibility Krafla() { return {}; }
   static Compatibility Volcano();

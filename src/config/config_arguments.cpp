@@ -130,7 +130,7 @@ void ComplainUnknownArgument(const YamlEntry& argument, const VocabularyEntry& e
                              const std::string& owner, ConfigProblems& problems) {
   constexpr std::string_view kConsequence = "it is dropped";
   if (entry.arguments.empty()) {
-    problems.Complain({owner, {}}, argument.key_location,
+    problems.Complain({owner, {}, ConfigTopic::kUnknownArgument}, argument.key_location,
                       fmt::format("unknown argument {}; the {} takes none", Quoted(argument.key),
                                   owner.substr(0, owner.find(' '))),
                       kConsequence);
@@ -152,7 +152,7 @@ void ComplainUnknownArgument(const YamlEntry& argument, const VocabularyEntry& e
 
 void CheckValue(const YamlEntry& argument, const std::string& text, const ArgumentSpec& spec,
                 const std::string& owner, ConfigProblems& problems) {
-  const ConfigSubject subject{owner, argument.key};
+  const ConfigSubject subject{owner, argument.key, ConfigTopic::kBadValue};
   const YamlNode& value = argument.value;
   if (!FitsType(value, spec.type)) {
     problems.Complain(subject, value.location,
@@ -185,7 +185,7 @@ std::optional<bool> ReadBool(const YamlNode& node, const ConfigSubject& subject,
                              std::string_view consequence, ConfigProblems& problems) {
   const std::optional<bool> value = node.IsScalar() ? ParseYamlBool(node.text) : std::nullopt;
   if (!value) {
-    problems.Complain(subject, node.location,
+    problems.Complain({subject.object, subject.field, ConfigTopic::kBadValue}, node.location,
                       fmt::format("expected true or false, got {}", Describe(node)), consequence);
   }
   return value;

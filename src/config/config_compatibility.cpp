@@ -23,7 +23,7 @@ bool IsProfile(std::string_view name) {
 // The file's profile, Krafla's when it names none or a wrong one.
 std::string_view ReadProfile(const YamlNode& node, ConfigProblems& problems) {
   constexpr std::string_view kConsequence = "the profile krafla is used";
-  const ConfigSubject subject{{}, "compatibility.profile"};
+  const ConfigSubject subject{{}, "compatibility.profile", ConfigTopic::kCompatibility};
   if (!node.IsScalar()) {
     problems.Complain(subject, node.location,
                       fmt::format("expected krafla or volcano, got {}", Describe(node)),
@@ -73,7 +73,7 @@ Compatibility ReadCompatibility(const YamlNode* block, const ConfigReadOptions& 
   if (block != nullptr && block->IsNull()) block = nullptr;
   if (block != nullptr && !block->IsMapping()) {
     problems.Complain(
-        {{}, "compatibility"}, block->location,
+        {{}, "compatibility", ConfigTopic::kCompatibility}, block->location,
         fmt::format("expected a mapping such as {{profile: volcano}}, got {}", Describe(*block)),
         "it is dropped");
     block = nullptr;

@@ -24,6 +24,15 @@ std::string WithConsequence(std::string message, std::string_view consequence) {
   return message;
 }
 
+ConfigTopic TopicOfUnknown(std::string_view what, const ConfigSubject& subject) {
+  if (what == "action") return ConfigTopic::kUnknownAction;
+  if (what == "plugin") return ConfigTopic::kUnknownPlugin;
+  if (what == "argument") return ConfigTopic::kUnknownArgument;
+  if (what == "profile" || what == "switch") return ConfigTopic::kCompatibility;
+  return subject.object.starts_with("plugin") ? ConfigTopic::kUnknownSwitch
+                                              : ConfigTopic::kUnknownKey;
+}
+
 }  // namespace
 
 void ConfigProblems::Error(const ConfigSubject& subject, Location at, std::string message) {
@@ -36,16 +45,16 @@ void ConfigProblems::Warning(const ConfigSubject& subject, Location at, std::str
 
 void ConfigProblems::OptionError(std::string_view option, std::string message) {
   if (!MakeRoom(Severity::kError)) return;
-  items_.push_back({Severity::kError, {}, {}, {}, std::string(option), std::move(message)});
+  items_.push_back(
+      {{Severity::kError, {}, {}, {}, std::string(option), std::move(message)}, {}, {}, {}});
 }
 
 void ConfigProblems::Complain(const ConfigSubject& subject, Location at, std::string message,
                               std::string_view consequence) {
-  if (options_.lenient) {
-    Warning(subject, at, WithConsequence(std::move(message), consequence));
-  } else {
-    Error(subject, at, std::move(message));
-  }
+  const Severity severity = options_.lenient ? Severity::kWarning : Severity::kError;
+  if (!MakeRoom(severity)) return;
+  if (options_.lenient) message = WithConsequence(std::move(message), consequence);
+  Add(severity, subject, at, std::move(message)).consequence = consequence;
 }
 
 void ConfigProblems::ComplainUnknown(const ConfigSubject& subject, Location at,
@@ -57,7 +66,10 @@ void ConfigProblems::ComplainUnknown(const ConfigSubject& subject, Location at,
   std::string message =
       fmt::format("unknown {} {}{}", what, Quoted(word), DidYouMeanHint(word, known));
   if (options_.lenient) message = WithConsequence(std::move(message), consequence);
-  Add(severity, subject, at, std::move(message));
+  ConfigProblem& problem = Add(severity, subject, at, std::move(message));
+  problem.topic = TopicOfUnknown(what, subject);
+  problem.consequence = consequence;
+  if (const auto near = DidYouMean(word, known)) problem.suggestion = *near;
 }
 
 bool ConfigProblems::MakeRoom(Severity severity) {
@@ -70,22 +82,27 @@ bool ConfigProblems::MakeRoom(Severity severity) {
   return count <= kMaxListed;
 }
 
-void ConfigProblems::Add(Severity severity, const ConfigSubject& subject, Location at,
-                         std::string message) {
-  items_.push_back({severity, options_.file_name, at, Printable(subject.object),
-                    Printable(subject.field), std::move(message)});
+ConfigProblem& ConfigProblems::Add(Severity severity, const ConfigSubject& subject, Location at,
+                                   std::string message) {
+  return items_.emplace_back(Diagnostic{severity, options_.file_name, at, Printable(subject.object),
+                                        Printable(subject.field), std::move(message)},
+                             subject.topic, std::string(), std::string());
 }
 
 void ConfigProblems::MoveTo(Diagnostics& diagnostics) {
+  for (ConfigProblem& item : Take()) diagnostics.Add(std::move(item.diagnostic));
+}
+
+std::vector<ConfigProblem> ConfigProblems::Take() {
   // Matters without a line (the command line, "not listed") come last.
-  const auto position = [](const Diagnostic& d) {
-    return std::tuple(d.location.line == 0, d.location.line, d.location.column);
+  const auto position = [](const ConfigProblem& problem) {
+    const Location& at = problem.diagnostic.location;
+    return std::tuple(at.line == 0, at.line, at.column);
   };
-  std::stable_sort(items_.begin(), items_.end(), [&](const Diagnostic& a, const Diagnostic& b) {
-    return position(a) < position(b);
-  });
-  for (Diagnostic& item : items_) diagnostics.Add(std::move(item));
-  items_.clear();
+  std::stable_sort(
+      items_.begin(), items_.end(),
+      [&](const ConfigProblem& a, const ConfigProblem& b) { return position(a) < position(b); });
+  return std::exchange(items_, {});
 }
 
 }  // namespace krafla

@@ -17,6 +17,7 @@
 #include "config/config_compatibility.h"
 #include "config/config_names.h"
 #include "config/config_problems.h"
+#include "config/config_tree.h"
 
 namespace krafla {
 
@@ -61,7 +62,7 @@ class ConfigReader {
                ConfigProblems& problems)
       : vocabulary_(vocabulary), options_(options), problems_(problems) {}
 
-  SchedulerConfig Read(std::string_view text);
+  SchedulerConfig Read(const YamlTree& tree);
 
  private:
   void ReadRoot(const YamlNode& root);
@@ -91,10 +92,9 @@ class ConfigReader {
   std::map<std::string, Location> configurations_seen_;
 };
 
-SchedulerConfig ConfigReader::Read(std::string_view text) {
-  const YamlTree tree = ParseYaml(text);
+SchedulerConfig ConfigReader::Read(const YamlTree& tree) {
   for (const YamlProblem& problem : tree.problems) {
-    problems_.Error({}, problem.location, problem.message);
+    problems_.Error({{}, {}, ConfigTopic::kSyntax}, problem.location, problem.message);
   }
   const YamlEntry* compatibility = tree.root.Find("compatibility");
   config_.compatibility = ReadCompatibility(
@@ -187,7 +187,7 @@ void ConfigReader::ComplainUnknownName(const ConfigSubject& subject, Location at
   constexpr std::string_view kConsequence = "it is left out";
   if (std::ranges::find(volcano, name) != volcano.end()) {
     problems_.Complain(
-        subject, at,
+        {subject.object, subject.field, ConfigTopic::kNotAvailable}, at,
         fmt::format("{} {} of Volcano is not available in Krafla yet", what, Quoted(name)),
         kConsequence);
     return;
@@ -306,7 +306,7 @@ void ConfigReader::ReadSwitches(const YamlNode& node, const std::string& owner,
     }
     const auto index = static_cast<size_t>(name->value);
     if (given[index] != nullptr) {
-      problems_.Complain({owner, entry.key}, entry.key_location,
+      problems_.Complain({owner, entry.key, ConfigTopic::kRepeatedSettings}, entry.key_location,
                          fmt::format("the same switch as {} at {}; keep one of the two",
                                      given[index]->key, Describe(given[index]->key_location)),
                          "the first one counts");
@@ -325,7 +325,7 @@ void ConfigReader::NoteRepeatedPlugin(const PluginOption& plugin) {
   const auto [first, fresh] = plugins_seen_.try_emplace(plugin.name, plugin.location);
   if (fresh) return;
   problems_.Warning(
-      {"plugin " + plugin.name, {}}, plugin.location,
+      {"plugin " + plugin.name, {}, ConfigTopic::kRepeatedPlugin}, plugin.location,
       fmt::format("already listed at {}; expected each plugin once", Describe(first->second)));
 }
 
@@ -362,7 +362,7 @@ void ConfigReader::ReadConfiguration(const YamlNode& node) {
   const Location at = node.Find("name")->value.location;
   const auto [first, fresh] = configurations_seen_.try_emplace(action, at);
   if (!fresh) {
-    problems_.Warning({owner, {}}, at,
+    problems_.Warning({owner, {}, ConfigTopic::kRepeatedSettings}, at,
                       fmt::format("already configured at {}; the first configuration counts",
                                   Describe(first->second)));
   }
@@ -386,9 +386,24 @@ const Arguments& SchedulerConfig::ArgumentsOf(std::string_view action) const {
 
 SchedulerConfig ReadSchedulerConfig(std::string_view text, const Vocabulary& vocabulary,
                                     const ConfigReadOptions& options, Diagnostics& diagnostics) {
+  return ReadSchedulerConfigTree(ParseYaml(text), vocabulary, options, diagnostics);
+}
+
+SchedulerConfig ReadSchedulerConfigTree(const YamlTree& tree, const Vocabulary& vocabulary,
+                                        const ConfigReadOptions& options,
+                                        Diagnostics& diagnostics) {
   ConfigProblems problems(options);
-  SchedulerConfig config = ConfigReader(vocabulary, options, problems).Read(text);
+  SchedulerConfig config = ConfigReader(vocabulary, options, problems).Read(tree);
   problems.MoveTo(diagnostics);
+  return config;
+}
+
+SchedulerConfig ReadSchedulerConfig(std::string_view text, const Vocabulary& vocabulary,
+                                    const ConfigReadOptions& options,
+                                    std::vector<ConfigProblem>& problems) {
+  ConfigProblems found(options);
+  SchedulerConfig config = ConfigReader(vocabulary, options, found).Read(ParseYaml(text));
+  problems = found.Take();
   return config;
 }
 

@@ -6,9 +6,31 @@
 
 #include "base/did_you_mean.h"
 #include "base/go_bool.h"
+#include "base/go_duration.h"
 #include "model/well_known.h"
 
 namespace krafla {
+
+namespace {
+
+const TextMap::Entry* FindCooldown(const Metadata& meta) {
+  for (const TextMap* map : {&meta.labels, &meta.annotations})
+    for (const std::string_view key : {keys::kCooldownTime, keys::kCooldownTimeAlternative})
+      if (const TextMap::Entry* entry = map->Find(key)) return entry;
+  return nullptr;
+}
+
+}  // namespace
+
+int64_t DecodeCooldown(ObjectReader& reader, const Metadata& meta, std::string_view consequence) {
+  const TextMap::Entry* entry = FindCooldown(meta);
+  if (entry == nullptr) return -1;
+  const Result<int64_t> duration = ParseGoDuration(entry->value);
+  if (duration && *duration >= 0) return *duration;
+  reader.Warn(entry->at, fmt::format("{} is not a duration such as \"10m\"; {}",
+                                     Quoted(entry->value), consequence));
+  return -1;
+}
 
 PreemptableMark DecodePreemptable(ObjectReader& reader, const Metadata& meta) {
   const TextMap::Entry* annotation = meta.annotations.Find(keys::kPreemptable);

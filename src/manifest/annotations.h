@@ -1,5 +1,8 @@
-// Volcano's annotations and labels that pods and PodGroups share.
+// Volcano's annotations and labels that pods, PodGroups and Queues share.
 #pragma once
+
+#include <cstdint>
+#include <string_view>
 
 #include "base/string_pool.h"
 #include "manifest/metadata.h"
@@ -19,5 +22,9 @@ PreemptableMark DecodePreemptable(ObjectReader& reader, const Metadata& meta);
 
 // volcano.sh/revocable-zone: "*", or a comma list of zones.
 ZoneAccess DecodeZones(const Metadata& meta, StringPool& strings);
+
+// volcano.sh/cooldown-time or cooldown-time.volcano.sh, labels before annotations: -1 when it is
+// not there, or is no duration; then a warning ends with `consequence`.
+int64_t DecodeCooldown(ObjectReader& reader, const Metadata& meta, std::string_view consequence);
 
 }  // namespace krafla

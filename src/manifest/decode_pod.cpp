@@ -47,20 +47,14 @@ int32_t IndexInName(std::string_view name) {
   return error == std::errc{} && rest == end ? index : -1;
 }
 
-const TextMap::Entry* FindCooldown(const Metadata& meta) {
-  for (const TextMap* map : {&meta.labels, &meta.annotations})
-    for (const std::string_view key : {keys::kCooldownTime, keys::kCooldownTimeAlternative})
-      if (const TextMap::Entry* entry = map->Find(key)) return entry;
-  return nullptr;
-}
-
-int64_t DecodeCooldown(ObjectReader& reader, const Metadata& meta) {
-  const TextMap::Entry* entry = FindCooldown(meta);
+// A text that is no duration above zero says nothing.
+int64_t DecodeRunTime(ObjectReader& reader, const Metadata& meta) {
+  const TextMap::Entry* entry = meta.annotations.Find(keys::kExpectedRunTime);
   if (entry == nullptr) return -1;
   const Result<int64_t> duration = ParseGoDuration(entry->value);
-  if (duration && *duration >= 0) return *duration;
+  if (duration && *duration > 0) return *duration;
   reader.Warn(entry->at,
-              fmt::format("{} is not a duration such as \"10m\"; the pod has no cooldown",
+              fmt::format("expected a duration above zero such as \"90m\", got {}; ignored",
                           Quoted(entry->value)));
   return -1;
 }
@@ -265,7 +259,8 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.created = meta.created;
   task.started = status.started;
   task.scheduled_at = status.scheduled_at;
-  task.cooldown_ns = DecodeCooldown(reader, meta);
+  task.cooldown_ns = DecodeCooldown(reader, meta, "the pod has no cooldown of its own");
+  task.run_time_ns = DecodeRunTime(reader, meta);
 
   pod.group = last_group_.Intern(GroupOf(meta), strings);
   pod.ours = IsOurs(spec.scheduler_name);

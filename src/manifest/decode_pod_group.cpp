@@ -126,8 +126,8 @@ void DecodePodGroup(DecodeContext& context, JsonObject root) {
   job.budget.max_unavailable =
       FirstAnnotation(meta, {keys::kBudgetMaxUnavailableLong, keys::kBudgetMaxUnavailable});
   job.waiting_time_ns = DecodeWaitingTime(reader, meta);
-  if (context.builder.AddPodGroup(std::move(group), context.origin) ==
-      FactSink::Added::kDuplicate)
+  job.cooldown_ns = DecodeCooldown(reader, meta, "ignored");
+  if (context.builder.AddPodGroup(std::move(group), context.origin) == FactSink::Added::kDuplicate)
     context.Duplicate();
 }
 

@@ -95,6 +95,20 @@ TEST(DecodePod, CooldownIsLookedForInLabelsFirstAndUnderTwoNames) {
   EXPECT_EQ(cooldown("volcano.sh/cooldown-time: 0s", "volcano.sh/cooldown-time: 10s"), 0);
 }
 
+TEST(DecodePod, ExpectedRunTimeIsADurationAboveZero) {
+  const auto run_time = [](std::string_view text, size_t warnings) {
+    const ReadResult result = ReadText(
+        Frame() + Pod("p", "", "", "", fmt::format("krafla.io/expected-run-time: \"{}\"", text)));
+    EXPECT_EQ(result.diagnostics.items().size(), warnings) << text;
+    return result.TaskOf("default/p").run_time_ns;
+  };
+  EXPECT_EQ(ReadClean(Frame() + Pod("p")).TaskOf("default/p").run_time_ns, -1);
+  EXPECT_EQ(run_time("90m", 0), 5'400 * int64_t{1'000'000'000});
+  EXPECT_EQ(run_time("0s", 1), -1);
+  EXPECT_EQ(run_time("-1m", 1), -1);
+  EXPECT_EQ(run_time("soon", 1), -1);
+}
+
 TEST(DecodePod, AnInvalidCooldownIsOneWarningAndNoCooldown) {
   for (const std::string_view text : {"soon", "5", "-5s"}) {
     const ReadResult result = ReadText(

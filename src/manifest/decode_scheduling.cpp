@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "manifest/annotations.h"
 #include "manifest/decode_resources.h"
 #include "manifest/decode_selectors.h"
 #include "model/well_known.h"
@@ -79,6 +80,7 @@ void DecodeQueue(DecodeContext& context, JsonObject root) {
   queue.created = context.meta.created;
   queue.hierarchy = AnnotationText(context.meta, keys::kHierarchy);
   queue.hierarchy_weights = AnnotationText(context.meta, keys::kHierarchyWeights);
+  queue.cooldown_ns = DecodeCooldown(reader, context.meta, "ignored");
   // Only a queue with a parent can be part of a circle; finding lines takes a look at the whole
   // file.
   if (queue.parent != kEmptyStr) {

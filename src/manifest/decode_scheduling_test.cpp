@@ -152,6 +152,24 @@ TEST(DecodePodGroup, WaitingTimeIsAPositiveDurationUnderEitherName) {
   EXPECT_EQ(waiting("volcano.sh/sla-waiting-time: \"1\""), -1);
 }
 
+TEST(DecodePodGroup, ItsCooldownAndItsQueuesAreRead) {
+  const auto read = [](std::string_view text) {
+    const std::string meta = fmt::format("annotations: {{volcano.sh/cooldown-time: \"{}\"}}", text);
+    return ReadText(Object("scheduling.volcano.sh/v1beta1", "Queue", "default", meta,
+                           "spec: {weight: 1}, status: {state: Open}") +
+                    PodGroup("pg", "minMember: 1", meta));
+  };
+  const ReadResult good = read("5m");
+  EXPECT_EQ(good.Messages(), "");
+  EXPECT_EQ(good.JobOf("default/pg").cooldown_ns, 300 * Timestamp::kNsPerSecond);
+  EXPECT_EQ(good.QueueOf("default").cooldown_ns, 300 * Timestamp::kNsPerSecond);
+  const ReadResult bad = read("soon");
+  EXPECT_EQ(bad.diagnostics.items().size(), 2u) << bad.Messages();
+  EXPECT_FALSE(bad.diagnostics.HasErrors());
+  EXPECT_EQ(bad.JobOf("default/pg").cooldown_ns, -1);
+  EXPECT_EQ(bad.QueueOf("default").cooldown_ns, -1);
+}
+
 TEST(DecodePodGroup, WrongFieldsAreErrors) {
   const ReadResult result = WithGroup(
       "minMember: -1, minTaskMember: {a: many}, minResources: {cpu: x}", "", "phase: Done");

@@ -36,13 +36,17 @@ BuildOptions BuildOptionsOf(const ReadClusterOptions& options) {
 
 void ReadObjectsInto(FactSink& sink, std::span<const std::string> inputs,
                      std::istream& standard_input, const ReadClusterOptions& options,
-                     Diagnostics& diagnostics, ClusterFacts* facts) {
+                     Diagnostics& diagnostics, ClusterFacts* facts, const ObjectSink& observer) {
   ClusterFacts own_facts;
   ClusterFacts& found = facts != nullptr ? *facts : own_facts;
   ObjectDecoder decoder(sink, {options.lenient, options.scheduler_names}, diagnostics, found);
   ReadObjects(
       inputs, standard_input,
-      [&](const ObjectText& text) { decoder.Decode(text, Origin::kWritten); }, diagnostics);
+      [&](const ObjectText& text) {
+        if (observer) observer(text);
+        decoder.Decode(text, Origin::kWritten);
+      },
+      diagnostics);
   decoder.Finish();
   WarnOfIgnoredKinds(found, diagnostics);
 }

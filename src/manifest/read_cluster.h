@@ -27,10 +27,12 @@ struct ReadClusterOptions {
 
 BuildOptions BuildOptionsOf(const ReadClusterOptions& options);
 
-// Reads everything into a sink: a builder, or a cluster that lives.
+// Reads everything into a sink: a builder, or a cluster that lives. `observer`, if there is one,
+// sees each object's text before it is decoded.
 void ReadObjectsInto(FactSink& sink, std::span<const std::string> inputs,
                      std::istream& standard_input, const ReadClusterOptions& options,
-                     Diagnostics& diagnostics, ClusterFacts* facts = nullptr);
+                     Diagnostics& diagnostics, ClusterFacts* facts = nullptr,
+                     const ObjectSink& observer = {});
 void ReadTextInto(FactSink& sink, std::string_view text, std::string_view file_name,
                   const ReadClusterOptions& options, Diagnostics& diagnostics,
                   ClusterFacts* facts = nullptr);

@@ -77,6 +77,7 @@ struct Job {
   DisruptionBudget budget;
   Timestamp created;
   int64_t waiting_time_ns = -1;  // sla-waiting-time, -1 when not given
+  int64_t cooldown_ns = -1;      // of its pods that have none of their own, -1 when not given
   std::optional<Resource> min_resources;
   std::vector<JobCondition> conditions;
 
@@ -127,6 +128,7 @@ struct Queue {
   std::optional<Resource> capability;
   std::optional<Resource> guarantee;
   std::optional<Resource> deserved;
+  int64_t cooldown_ns = -1;  // of its jobs that have none of their own, -1 when not given
   Timestamp created;
 };
 

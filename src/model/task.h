@@ -85,6 +85,7 @@ struct Task {
   Timestamp started;         // status.startTime, absent when not started
   Timestamp scheduled_at;    // when PodScheduled became True, absent when it is not
   int64_t cooldown_ns = -1;  // -1: no valid cooldown
+  int64_t run_time_ns = -1;  // how long it says it will run, -1: it does not say
 };
 
 }  // namespace krafla

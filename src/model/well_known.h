@@ -16,6 +16,7 @@ inline constexpr std::string_view kPreemptable = "volcano.sh/preemptable";
 inline constexpr std::string_view kRevocableZone = "volcano.sh/revocable-zone";
 inline constexpr std::string_view kCooldownTime = "volcano.sh/cooldown-time";
 inline constexpr std::string_view kCooldownTimeAlternative = "cooldown-time.volcano.sh";
+inline constexpr std::string_view kExpectedRunTime = "krafla.io/expected-run-time";
 inline constexpr std::string_view kBudgetMinAvailable = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kBudgetMaxUnavailable = "volcano.sh/jdb-max-unavailable";
 inline constexpr std::string_view kBudgetMinAvailableLong =

@@ -116,4 +116,16 @@ bool IsPeriodOver(const Timestamp* last, Timestamp now, int64_t period_ns) {
   return ElapsedNs(*last, now) >= period_ns;
 }
 
+std::optional<Timestamp> NextPeriodChange(const Timestamp* last, Timestamp now, int64_t period_ns) {
+  if (last == nullptr || !last->Present()) return std::nullopt;
+  int64_t change_ns = 0;
+  if (!IsPeriodOver(last, now, period_ns)) {
+    if (__builtin_add_overflow(last->ns, period_ns, &change_ns)) return std::nullopt;
+    return Timestamp{change_ns};
+  }
+  if (*last <= now) return std::nullopt;
+  // From the far future: it begins to count when it is only a period away.
+  return Timestamp{last->ns - period_ns};
+}
+
 }  // namespace krafla

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,5 +76,7 @@ std::string DescribeHold(const DrainJob& job, const DrainPlan& plan, std::string
 // Whether at least `period_ns` have passed since the last eviction (null: there was none). A clock
 // from the far future, after the wall clock was set back, does not stop evictions.
 bool IsPeriodOver(const Timestamp* last, Timestamp now, int64_t period_ns);
+// The next instant after `now` at which IsPeriodOver changes; none if it never does.
+std::optional<Timestamp> NextPeriodChange(const Timestamp* last, Timestamp now, int64_t period_ns);
 
 }  // namespace krafla

@@ -1,5 +1,7 @@
 #include "model/zone_drain.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 namespace krafla {
@@ -215,6 +217,25 @@ TEST(ZoneDrain, AClockFromTheFarFutureDoesNotStopEvictions) {
   const Timestamp tomorrow{now.ns + 24 * 60 * kMinute};
   EXPECT_FALSE(IsPeriodOver(&soon, now, kMinute));
   EXPECT_TRUE(IsPeriodOver(&tomorrow, now, kMinute));
+}
+
+TEST(ZoneDrain, ThePeriodSaysWhenItIsOver) {
+  constexpr int64_t kMinute = 60 * Timestamp::kNsPerSecond;
+  const Timestamp noon = Timestamp::FromUnixSeconds(1'800'000'000);
+  const Timestamp later{noon.ns + kMinute};
+  EXPECT_EQ(NextPeriodChange(nullptr, noon, kMinute), std::nullopt);
+  EXPECT_EQ(NextPeriodChange(&noon, noon, kMinute), later);
+  EXPECT_EQ(NextPeriodChange(&noon, Timestamp{later.ns - 1}, kMinute), later);
+  EXPECT_EQ(NextPeriodChange(&noon, later, kMinute), std::nullopt);
+  // A clock from the near future counts until its period is over, one from the far future begins to
+  // count when it is near.
+  const Timestamp soon{noon.ns + kMinute / 2};
+  EXPECT_EQ(NextPeriodChange(&soon, noon, kMinute), (Timestamp{soon.ns + kMinute}));
+  const Timestamp tomorrow{noon.ns + 24 * 60 * kMinute};
+  EXPECT_EQ(NextPeriodChange(&tomorrow, noon, kMinute), (Timestamp{tomorrow.ns - kMinute}));
+  EXPECT_FALSE(IsPeriodOver(&tomorrow, Timestamp{tomorrow.ns - kMinute}, kMinute));
+  const Timestamp last{std::numeric_limits<int64_t>::max()};
+  EXPECT_EQ(NextPeriodChange(&last, Timestamp{last.ns - 1}, kMinute), std::nullopt);
 }
 
 }  // namespace

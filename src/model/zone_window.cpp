@@ -8,28 +8,21 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <vector>
 
 #include <date/tz.h>
 #include <fmt/format.h>
 
+#include "model/local_clock.h"
+
 namespace krafla {
+
+using namespace local_clock;
 
 // The library is built this way; without the definition its classes have another layout here.
 static_assert(USE_OS_TZDB, "link date::date-tz, it brings the definitions its headers need");
 
 namespace {
-
-constexpr int64_t kSecondsPerMinute = 60;
-constexpr int64_t kSecondsPerHour = 3'600;
-constexpr int64_t kSecondsPerDay = 86'400;
-
-// Of the local clock: a count of seconds since 1970-01-01 00:00 on that clock.
-constexpr int64_t DayOf(int64_t local) {
-  return local / kSecondsPerDay - (local % kSecondsPerDay < 0 ? 1 : 0);
-}
-constexpr int64_t SecondOfDay(int64_t local) {
-  return local - DayOf(local) * kSecondsPerDay;
-}
 
 int LocalOffsetSeconds(int64_t unix_seconds) {
   const std::time_t instant = unix_seconds;
@@ -94,10 +87,6 @@ bool ContainsSecond(const ZoneWindow& window, int64_t local) {
   }
   // Equal ends make this true for every minute.
   return window.start_minute <= minute || minute < window.end_minute;
-}
-
-int64_t LocalSeconds(int64_t unix_seconds, const TimeZone& zone) {
-  return unix_seconds + zone.OffsetAt(unix_seconds).seconds;
 }
 
 // The two readings differ in when a window closes; both open it when the clock shows the start.
@@ -237,6 +226,39 @@ bool IsOpenVolcano(const ZoneWindow& window, Timestamp now, const TimeZone& zone
   const int64_t start = InstantOf(today + window.start_minute * kSecondsPerMinute, zone);
   const int64_t end = InstantOf(end_day + window.end_minute * kSecondsPerMinute, zone);
   return start <= now_seconds && now_seconds <= end;
+}
+
+std::optional<Timestamp> NextChangeVolcano(const ZoneWindow& window, Timestamp now,
+                                           const TimeZone& zone) {
+  const int64_t from = now.UnixSeconds();
+  const int64_t horizon = from + 8 * kSecondsPerDay;
+  // It can change where the window's ends are, where the local date changes, and where the clock is
+  // set anew.
+  std::vector<int64_t> instants;
+  const int64_t today = DayOf(LocalSeconds(from, zone));
+  for (int64_t day = today - 1; day <= today + 9; ++day) {
+    const int64_t midnight = day * kSecondsPerDay;
+    instants.push_back(InstantOf(midnight + window.start_minute * kSecondsPerMinute, zone));
+    instants.push_back(InstantOf(midnight + window.end_minute * kSecondsPerMinute, zone) + 1);
+  }
+  for (int64_t at = from; at < horizon;) {
+    const TimeZone::Offset offset = zone.OffsetAt(at);
+    const int64_t end = std::min(offset.until, horizon);
+    for (int64_t day = DayOf(at + offset.seconds) + 1;; ++day) {
+      const int64_t midnight = day * kSecondsPerDay - offset.seconds;
+      if (midnight >= end) break;
+      instants.push_back(midnight);
+    }
+    instants.push_back(end);
+    at = end;
+  }
+  std::sort(instants.begin(), instants.end());
+  const bool open = IsOpenVolcano(window, now, zone);
+  for (const int64_t instant : instants) {
+    const Timestamp at = Timestamp::FromUnixSeconds(instant);
+    if (instant > from && IsOpenVolcano(window, at, zone) != open) return at;
+  }
+  return std::nullopt;
 }
 
 std::string DescribeClosed(std::string_view zone_name, const ZoneWindow& window, Timestamp now,

@@ -76,6 +76,10 @@ std::optional<Timestamp> NextChange(const ZoneWindow& window, Timestamp now, con
 // between midnight and its start.
 bool IsOpenVolcano(const ZoneWindow& window, Timestamp now, const TimeZone& zone);
 
+// The next instant after `now` at which IsOpenVolcano changes.
+std::optional<Timestamp> NextChangeVolcano(const ZoneWindow& window, Timestamp now,
+                                           const TimeZone& zone);
+
 // "zone rz1 is closed until 08:00 Asia/Shanghai", for a window that either reading calls closed.
 std::string DescribeClosed(std::string_view zone_name, const ZoneWindow& window, Timestamp now,
                            const TimeZone& zone);

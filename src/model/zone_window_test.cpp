@@ -345,6 +345,46 @@ TEST(ZoneWindow, VolcanoResolvesJumpsAsGoDoes) {
   }
 }
 
+// Second by second, around jumps of the clock and windows of every kind.
+TEST(ZoneWindow, VolcanosNextChangeMatchesTheClock) {
+  const struct {
+    TimeZone zone;
+    const char* around;
+  } rows[] = {
+      {Zone("Europe/Berlin"), "2026-03-29T01:00:00Z"},
+      {Zone("Europe/Berlin"), "2026-10-25T01:00:00Z"},
+      {Zone("America/Sao_Paulo"), "2018-11-04T03:00:00Z"},  // midnight does not exist
+      {Zone("America/Sao_Paulo"), "2019-02-17T02:00:00Z"},  // midnight is put off by an hour
+      {Zone("Pacific/Apia"), "2011-12-30T10:00:00Z"},       // a whole day left out
+      {FixedOffset(20'700), "2026-03-15T00:00:00Z"},
+  };
+  const ZoneWindow windows[] = {Window("08:00-21:00"), Window("22:00-06:00"), Window("00:30-02:30"),
+                                Window("23:30-00:30"), Window("12:00-12:00"), Window("0:00-0:00"),
+                                Window("0:00-23:59")};
+  for (const auto& row : rows) {
+    for (const ZoneWindow& window : windows) {
+      const int64_t from = At(row.around).UnixSeconds() - 30 * 3600;
+      const int64_t to = from + 60 * 3600;
+      Timestamp asked = Timestamp::FromUnixSeconds(from);
+      std::optional<Timestamp> promised = NextChangeVolcano(window, asked, row.zone);
+      bool open = IsOpenVolcano(window, asked, row.zone);
+      for (int64_t second = from + 1; second < to; ++second) {
+        // Away from whole minutes nothing can happen but the end of the last second.
+        if (second % 60 > 1) continue;
+        const Timestamp now = Timestamp::FromUnixSeconds(second);
+        const bool now_open = IsOpenVolcano(window, now, row.zone);
+        const bool due = promised && *promised == now;
+        ASSERT_EQ(now_open != open, due) << row.zone.name() << " " << window.start_minute << "-"
+                                         << window.end_minute << " " << FormatRfc3339(now);
+        ASSERT_FALSE(promised && *promised < now);
+        if (!due) continue;
+        open = now_open;
+        promised = NextChangeVolcano(window, now, row.zone);
+      }
+    }
+  }
+}
+
 TEST(ZoneWindow, ClosedZonesSayUntilWhen) {
   const ZoneWindow day = Window("08:00-21:00");
   const TimeZone shanghai = Zone("Asia/Shanghai");

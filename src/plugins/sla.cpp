@@ -41,11 +41,14 @@ class SlaPlugin final : public Plugin {
   // When the job's time is up; nothing when it has no limit.
   std::optional<int64_t> DeadlineNs(const Job& job) const;
   int CompareJobs(JobId left, JobId right) const;
-  Vote PermitWhenTimeIsUp(JobId job) const;
+  Vote PermitWhenTimeIsUp(JobId job);
 
   const Cluster* cluster_ = nullptr;
   Timestamp now_;
   std::optional<int64_t> default_waiting_time_ns_;
+  // Of the jobs that were asked about in this cycle and whose time was not up. Another cycle on the
+  // same cluster asks the same questions until the first of these answers changes.
+  std::optional<Timestamp> next_deadline_;
 };
 
 void SlaPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
@@ -61,6 +64,7 @@ void SlaPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   hooks.job_order = [this](JobId l, JobId r) { return CompareJobs(l, r); };
   hooks.job_enqueueable = [this](JobId job) { return PermitWhenTimeIsUp(job); };
   hooks.job_pipelined = [this](JobId job) { return PermitWhenTimeIsUp(job); };
+  hooks.next_timer = [this] { return next_deadline_; };
 }
 
 std::optional<int64_t> SlaPlugin::WaitingTimeNs(const Job& job) const {
@@ -85,11 +89,14 @@ int SlaPlugin::CompareJobs(JobId left, JobId right) const {
   return *l < *r ? -1 : *l > *r ? 1 : 0;
 }
 
-Vote SlaPlugin::PermitWhenTimeIsUp(JobId id) const {
+Vote SlaPlugin::PermitWhenTimeIsUp(JobId id) {
   const Job& job = cluster_->jobs[id];
   const std::optional<int64_t> waiting_ns = WaitingTimeNs(job);
-  if (!waiting_ns || ElapsedNs(job.created, now_) < *waiting_ns) return Vote::kAbstain;
-  return Vote::kPermit;
+  if (!waiting_ns) return Vote::kAbstain;
+  if (ElapsedNs(job.created, now_) >= *waiting_ns) return Vote::kPermit;
+  const Timestamp deadline{*DeadlineNs(job)};
+  if (!next_deadline_ || deadline < *next_deadline_) next_deadline_ = deadline;
+  return Vote::kAbstain;
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-// tdm, time division multiplexing: nodes that Kubernetes may use only in a daily window. Each such
+// tdm, time division multiplexing: nodes that Kubernetes may use only at certain hours. Each such
 // node names its zone in the label volcano.sh/revocable-zone, the configuration gives each zone its
-// window, and pods that may be taken off again name the zones they are ready for.
+// windows, and pods that may be taken off again name the zones they are ready for.
 //
 // - Inside the window: only such pods may use the zone's nodes, and they prefer them.
 // - Outside: nobody may, and who is still there is taken off step by step (session/zone_drainer.h).
+// - With a lead, that begins before the window closes, and who will not be done by then is not let
+//   in any more.
 // - Ordinary pods may preempt pods that offer themselves, on ordinary nodes and within the budget
 //   of each job.
 #include <fmt/format.h>
@@ -18,7 +20,9 @@
 #include <vector>
 
 #include "base/did_you_mean.h"
+#include "base/go_duration.h"
 #include "model/well_known.h"
+#include "model/zone_schedule.h"
 #include "session/call_column.h"
 #include "session/job_disruptions.h"
 #include "session/plugin.h"
@@ -33,6 +37,7 @@ namespace {
 constexpr std::string_view kZonePrefix = "tdm.revocable-zone.";
 constexpr std::string_view kEvictPeriod = "tdm.evict.period";
 constexpr std::string_view kTimeZone = "tdm.timezone";
+constexpr std::string_view kDrainLead = "tdm.drain-lead";
 constexpr int64_t kDefaultEvictPeriodNs = 60 * Timestamp::kNsPerSecond;
 constexpr double kPreferred = 100;  // Kubernetes' highest node score
 
@@ -53,8 +58,15 @@ class TdmPlugin final : public Plugin, public DrainReport {
   struct NodeZone {
     StrId name;
     DrainZone* configured = nullptr;
-    ReasonCode closed = 0;   // why it is; 0 when it is open
-    ReasonCode foreign = 0;  // what a pod is told that names other zones
+    ReasonCode closed = 0;    // why it is; 0 when it is open
+    ReasonCode foreign = 0;   // what a pod is told that names other zones
+    ReasonCode too_long = 0;  // … that would not be done before the window closes
+  };
+  // What pods of a class say that concerns zones.
+  struct ZoneWish {
+    RevocableAccess access;
+    int64_t run_time_ns = -1;  // -1: not said
+    friend bool operator==(const ZoneWish&, const ZoneWish&) = default;
   };
   struct ZoneNode {
     NodeId node;
@@ -64,13 +76,15 @@ class TdmPlugin final : public Plugin, public DrainReport {
   void ReadZones(const PluginOption& option);
   void FindZoneNodes();
   NodeZone DescribeZone(StrId name);
-  bool IsUsable(const ZoneNode& node, const RevocableAccess& access) const;
-  std::string WhyClosed(const DrainZone& zone, std::string_view text,
-                        const Result<ZoneWindow>& window) const;
+  void ReadWindows(DrainZone& zone, std::string_view text);
+  std::optional<Timestamp> NextWindowChange(const ZoneSchedule& schedule) const;
+  std::optional<Timestamp> NextTimer() const;
 
-  const RevocableAccess& AccessOfClass(ClassId cls);
+  ZoneWish WishOf(const Task& task) const;
+  const ZoneWish& WishOfClass(ClassId cls);
   void SampleClasses();
-  ReasonCode WhyNotUsable(const ZoneNode& node, const RevocableAccess& access) const;
+  // 0: the node's zone can be used.
+  ReasonCode WhyNotUsable(const ZoneNode& node, const ZoneWish& wish);
   void Filter(ClassId cls, std::span<Refusal> refusals);
   void LogFilter(TaskId task);
   double Score(ClassId cls, NodeId node);
@@ -84,14 +98,18 @@ class TdmPlugin final : public Plugin, public DrainReport {
   Cluster* cluster_ = nullptr;
   AccessRules access_;
   TimeZone time_zone_;
+  int64_t lead_ns_ = 0;
 
-  std::vector<DrainZone> zones_;         // configured, by name
-  std::vector<std::string> why_closed_;  // by zone, empty where it is open
+  std::vector<DrainZone> zones_;                  // configured, by name
+  std::vector<std::string> why_closed_;           // by zone, empty where it is open
+  std::vector<std::optional<Timestamp>> change_;  // by zone: when it opens, closes, or is emptied
+  // When the first pod that was let in here would no longer be done in time.
+  std::optional<Timestamp> next_too_long_;
   std::vector<NodeZone> node_zones_;
   std::unordered_map<StrId, uint32_t> zone_of_name_;  // index into node_zones_
   std::vector<ZoneNode> zone_nodes_;                  // by name
   ReasonCode not_revocable_ = 0;
-  std::vector<RevocableAccess> class_access_;  // empty until somebody asks
+  std::vector<ZoneWish> class_wishes_;  // empty until somebody asks
 
   std::optional<VictimNotes> notes_;
   std::optional<JobDisruptions> disruptions_;
@@ -106,13 +124,21 @@ class TdmPlugin final : public Plugin, public DrainReport {
 std::vector<ArgumentSpec> TdmPlugin::Arguments() const {
   return {
       {std::string(kZonePrefix) + "*", ArgumentType::kString,
-       "when the zone of that name is open, as HH:MM-HH:MM",
-       [](std::string_view text) { return ProblemOf(ParseZoneWindow(text)); }},
+       "when the zone of that name is open: HH:MM-HH:MM, or several such windows with days, "
+       "Mon-Fri 08:00-21:00; Sat,Sun 10:00-14:00",
+       [](std::string_view text) { return ProblemOf(ParseZoneSchedule(text)); }},
       {std::string(kEvictPeriod), ArgumentType::kDuration,
        "the time between two steps of emptying a closed zone, default 1m"},
       {std::string(kTimeZone), ArgumentType::kString,
        "the IANA name of the time zone of the windows, default the scheduler's own",
        [](std::string_view text) { return ProblemOf(FindTimeZone(text)); }},
+      {std::string(kDrainLead), ArgumentType::kDuration,
+       "how long before its window closes a zone begins to be emptied, default 0s",
+       [](std::string_view text) -> std::optional<std::string> {
+         const Result<int64_t> lead_ns = ParseGoDuration(text);
+         if (lead_ns && *lead_ns >= 0) return std::nullopt;
+         return "must not be negative";
+       }},
   };
 }
 
@@ -124,6 +150,7 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
              .silence_is_no = session.compat.preemptable_default};
   const int64_t period_ns =
       option.arguments.GetDurationNs(kEvictPeriod).value_or(kDefaultEvictPeriodNs);
+  lead_ns_ = std::max<int64_t>(0, option.arguments.GetDurationNs(kDrainLead).value_or(0));
   ReadZones(option);
   FindZoneNodes();
   notes_.emplace(session, "tdm");
@@ -146,9 +173,12 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
                              std::vector<TaskId>& victims) {
     return MayBePreempted(preemptor, candidates, victims);
   };
+  // D14: Volcano recomputes the budget at each call, whoever else is asked.
+  hooks.counts_victims = session.compat.budget_accounting;
   hooks.victim_tasks = [this](std::vector<TaskId>& nominated) { drainer_->Nominate(nominated); };
   hooks.on_allocate = [this](TaskId task) { disruptions_->OnAllocate(task); };
   hooks.on_deallocate = [this](TaskId task) { disruptions_->OnDeallocate(task); };
+  hooks.next_timer = [this] { return NextTimer(); };
 
   // Jobs that may be pushed aside wait behind those that may not, and never starve.
   hooks.job_order = [this](JobId l, JobId r) {
@@ -166,7 +196,20 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
 
 void TdmPlugin::Close(Session&) {
   drainer_->StartClocks();
+  drainer_->ForgetClocks();
   disruptions_->Remember();
+}
+
+std::optional<Timestamp> TdmPlugin::NextTimer() const {
+  std::optional<Timestamp> next = drainer_->NextChange();
+  const auto consider = [&](std::optional<Timestamp> at) {
+    if (at && (!next || *at < *next)) next = at;
+  };
+  consider(disruptions_->NextChange());
+  consider(next_too_long_);
+  for (size_t i = 0; i < zones_.size(); ++i)
+    if (!zones_[i].nodes.empty()) consider(change_[i]);
+  return next;
 }
 
 // ---- zones
@@ -183,22 +226,44 @@ void TdmPlugin::ReadZones(const PluginOption& option) {
             [](const Argument* l, const Argument* r) { return l->key < r->key; });
   for (const Argument* argument : arguments) {
     DrainZone zone{.name = argument->key.substr(kZonePrefix.size())};
-    const Result<ZoneWindow> window = ParseZoneWindow(argument->text);
-    zone.open =
-        window && (session_->compat.windows ? IsOpen(*window, session_->now, time_zone_)
-                                            : IsOpenVolcano(*window, session_->now, time_zone_));
-    why_closed_.push_back(zone.open ? "" : WhyClosed(zone, argument->text, window));
+    ReadWindows(zone, argument->text);
     zones_.push_back(std::move(zone));
   }
 }
 
-std::string TdmPlugin::WhyClosed(const DrainZone& zone, std::string_view text,
-                                 const Result<ZoneWindow>& window) const {
-  // Only a lenient reading of the configuration lets such a window through (D11).
-  if (!window)
-    return fmt::format("zone {} is never open: its window {} cannot be read", zone.name,
-                       Quoted(text));
-  return DescribeClosed(zone.name, *window, session_->now, time_zone_);
+std::optional<Timestamp> TdmPlugin::NextWindowChange(const ZoneSchedule& schedule) const {
+  return session_->compat.windows ? NextChange(schedule, session_->now, time_zone_)
+                                  : NextChangeVolcano(*schedule.Daily(), session_->now, time_zone_);
+}
+
+void TdmPlugin::ReadWindows(DrainZone& zone, std::string_view text) {
+  const Timestamp now = session_->now;
+  std::string& why_closed = why_closed_.emplace_back();
+  std::optional<Timestamp>& change = change_.emplace_back();
+  const Result<ZoneSchedule> schedule = ParseZoneSchedule(text);
+  if (!schedule) {
+    // Only a lenient reading of the configuration lets such a window through (D11).
+    why_closed =
+        fmt::format("zone {} is never open: its window {} cannot be read", zone.name, Quoted(text));
+    return;
+  }
+  if (!session_->compat.windows && !ParseZoneWindow(text)) {
+    why_closed = fmt::format(
+        "zone {} is never open: {} is more than one daily window, which Volcano does not know",
+        zone.name, Quoted(text));
+    return;
+  }
+  zone.open = session_->compat.windows ? IsOpen(*schedule, now, time_zone_)
+                                       : IsOpenVolcano(*schedule->Daily(), now, time_zone_);
+  change = NextWindowChange(*schedule);
+  if (!zone.open) {
+    why_closed = DescribeClosed(zone.name, *schedule, now, time_zone_);
+    return;
+  }
+  if (lead_ns_ == 0 || !change) return;
+  zone.closes = *change;
+  zone.empties_early = ElapsedNs(now, zone.closes) <= lead_ns_;
+  if (!zone.empties_early) change = Timestamp{zone.closes.ns - lead_ns_};
 }
 
 void TdmPlugin::FindZoneNodes() {
@@ -229,6 +294,13 @@ TdmPlugin::NodeZone TdmPlugin::DescribeZone(StrId id) {
     return zone;
   }
   zone.configured = &*it;
+  if (it->closes.Present())
+    zone.too_long = session_->reasons.Intern(fmt::format(
+        "zone {} closes at {}{}", name, DescribeTime(it->closes, time_zone_),
+        it->empties_early ? fmt::format(" and takes only pods that will be done by then: needs "
+                                        "annotation {}",
+                                        keys::kExpectedRunTime)
+                          : ", before the pod would be done"));
   if (!it->open)
     zone.closed = session_->reasons.Intern(why_closed_[static_cast<size_t>(it - zones_.begin())]);
   return zone;
@@ -236,61 +308,66 @@ TdmPlugin::NodeZone TdmPlugin::DescribeZone(StrId id) {
 
 // ---- predicate and score: what a class may do, asked once per session
 
-const RevocableAccess& TdmPlugin::AccessOfClass(ClassId cls) {
-  if (class_access_.empty()) SampleClasses();
-  return class_access_[cls.value];
+TdmPlugin::ZoneWish TdmPlugin::WishOf(const Task& task) const {
+  return {.access = AccessOf(task, access_), .run_time_ns = task.run_time_ns};
+}
+
+const TdmPlugin::ZoneWish& TdmPlugin::WishOfClass(ClassId cls) {
+  if (class_wishes_.empty()) SampleClasses();
+  return class_wishes_[cls.value];
 }
 
 // A class has no annotations of its own; its tasks have, and all of them the same.
 void TdmPlugin::SampleClasses() {
   std::vector<const Task*> sample(cluster_->classes.size());
-  class_access_.resize(cluster_->classes.size());
+  class_wishes_.resize(cluster_->classes.size());
   for (const Task& task : cluster_->tasks) {
     const Task*& first = sample[task.cls.value];
-    RevocableAccess& access = class_access_[task.cls.value];
+    ZoneWish& wish = class_wishes_[task.cls.value];
     if (first == nullptr) {
       first = &task;
-      access = AccessOf(task, access_);
-    } else if (task.zones.annotated || task.annotation_preemptable || access.Any()) {
-      KRAFLA_CHECK(AccessOf(task, access_) == access,
+      wish = WishOf(task);
+    } else if (task.zones.annotated || task.annotation_preemptable || wish.access.Any()) {
+      KRAFLA_CHECK(WishOf(task) == wish,
                    fmt::format("pods {} and {} are of one class but not for the same zones",
                                cluster_->Text(first->name), cluster_->Text(task.name)));
     }
   }
 }
 
-bool TdmPlugin::IsUsable(const ZoneNode& node, const RevocableAccess& access) const {
-  const NodeZone& zone = node_zones_[node.zone];
-  return zone.closed == 0 && access.Allows(zone.name);
-}
-
-ReasonCode TdmPlugin::WhyNotUsable(const ZoneNode& node, const RevocableAccess& access) const {
+ReasonCode TdmPlugin::WhyNotUsable(const ZoneNode& node, const ZoneWish& wish) {
   const NodeZone& zone = node_zones_[node.zone];
   if (zone.closed != 0) return zone.closed;
-  return access.Any() ? zone.foreign : not_revocable_;
+  if (!wish.access.Allows(zone.name)) return wish.access.Any() ? zone.foreign : not_revocable_;
+  if (zone.too_long == 0) return 0;
+  // Who does not say how long it runs is not let into a zone that is being emptied: it would be
+  // taken off again at once.
+  if (wish.run_time_ns < 0) return zone.configured->empties_early ? zone.too_long : 0;
+  if (ElapsedNs(session_->now, zone.configured->closes) <= wish.run_time_ns) return zone.too_long;
+  const Timestamp too_late{zone.configured->closes.ns - wish.run_time_ns};
+  if (!next_too_long_ || too_late < *next_too_long_) next_too_long_ = too_late;
+  return 0;
 }
 
 void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
   if (zone_nodes_.empty()) return;
-  const RevocableAccess& access = AccessOfClass(cls);
-  for (const ZoneNode& entry : zone_nodes_) {
-    if (IsUsable(entry, access)) continue;
-    refusals[entry.node.value].Join(
-        {Refusal::kUnschedulableAndUnresolvable, WhyNotUsable(entry, access)});
-  }
+  const ZoneWish& wish = WishOfClass(cls);
+  for (const ZoneNode& entry : zone_nodes_)
+    if (const ReasonCode why = WhyNotUsable(entry, wish); why != 0)
+      refusals[entry.node.value].Join({Refusal::kUnschedulableAndUnresolvable, why});
 }
 
 // The lines are per task and node; the answer is per class, so they are written apart from it.
 void TdmPlugin::LogFilter(TaskId id) {
-  const Task& task = cluster_->tasks[id];
-  const RevocableAccess access = AccessOf(task, access_);
+  const ZoneWish wish = WishOf(cluster_->tasks[id]);
   for (const ZoneNode& entry : zone_nodes_) {
     const std::string node(cluster_->NodeName(entry.node));
-    if (IsUsable(entry, access)) {
+    const ReasonCode why = WhyNotUsable(entry, wish);
+    if (why == 0) {
       session_->log.Line("TDM filter for Task {} on node {} pass.", cluster_->TaskKey(id), node);
     } else {
       session_->log.Line("TDM filter for Task {} on node {} refuses: {}", cluster_->TaskKey(id),
-                         node, session_->reasons.Text(WhyNotUsable(entry, access)));
+                         node, session_->reasons.Text(why));
     }
   }
 }
@@ -298,7 +375,7 @@ void TdmPlugin::LogFilter(TaskId id) {
 double TdmPlugin::Score(ClassId cls, NodeId node) {
   const StrId name = cluster_->nodes[node].zone;
   if (name == kEmptyStr) return 0;
-  return IsUsable({node, zone_of_name_.at(name)}, AccessOfClass(cls)) ? kPreferred : 0;
+  return WhyNotUsable({node, zone_of_name_.at(name)}, WishOfClass(cls)) == 0 ? kPreferred : 0;
 }
 
 // ---- preemption

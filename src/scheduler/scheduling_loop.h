@@ -22,8 +22,9 @@ struct JobPhaseChange {
   JobPhase after;
 };
 
-// What a cycle decided, while its session is still open: ids are good during the call only. A
-// bind or an eviction that fails later is told to LiveCluster as the pod's true state.
+// What a cycle decided, while its session is still open: ids are good during the call only, and
+// LiveCluster must not be changed by it. A bind or an eviction that fails is told to LiveCluster
+// afterwards, as the pod's true state.
 class DecisionSink {
  public:
   virtual ~DecisionSink() = default;

@@ -55,5 +55,22 @@ TEST(CycleMemory, ASessionWithoutOneHasItsOwn) {
   EXPECT_EQ(*remembering.memory.LastEviction("rz1"), Timestamp::FromUnixSeconds(100));
 }
 
+TEST(CycleMemory, JobsAreKeptByName) {
+  CycleMemory memory;
+  EXPECT_EQ(memory.FindJobLoss("ns/b"), nullptr);
+  memory.JobLossOf("ns/b").size = 2;
+  memory.JobLossOf("ns/a").size = 1;
+  memory.JobLossOf("ns/b").size = 3;
+  ASSERT_EQ(memory.job_losses.size(), 2u);
+  EXPECT_EQ(memory.job_losses[0].job, "ns/a");
+  ASSERT_NE(memory.FindJobLoss("ns/b"), nullptr);
+  EXPECT_EQ(memory.FindJobLoss("ns/b")->size, 3);
+  EXPECT_EQ(memory.FindJobLoss("ns"), nullptr);
+  memory.JobEvictionsOf("ns/a").times.push_back(Timestamp::FromUnixSeconds(100));
+  ASSERT_NE(memory.FindJobEvictions("ns/a"), nullptr);
+  EXPECT_EQ(memory.FindJobEvictions("ns/a")->times.size(), 1u);
+  EXPECT_EQ(memory.FindJobEvictions("ns/b"), nullptr);
+}
+
 }  // namespace
 }  // namespace krafla

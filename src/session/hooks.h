@@ -92,6 +92,9 @@ struct PluginHooks {
   // A guard's veto holds in every tier: cdp, conformance, pdb.
   bool is_guard = false;
   bool guard_counts = false;  // its veto depends on who else is on the list (a budget): asked last
+  // Not a guard, but counts too (tdm: a budget per job): asked last within its tier, about those
+  // that the tier's other plugins let go.
+  bool counts_victims = false;
 
   std::function<bool(QueueId)> overused;
   std::function<bool(QueueId, TaskId)> preemptive;

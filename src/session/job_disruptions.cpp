@@ -3,20 +3,9 @@
 #include <algorithm>
 
 #include "model/zone_drain.h"
+#include "session/job_by_name.h"
 
 namespace krafla {
-
-namespace {
-
-// Clocks of jobs stand beside those of zones in the memory between cycles. A zone is the value of a
-// label and has neither colon nor slash, so the two cannot be mistaken for each other.
-constexpr std::string_view kJobClock = "job:";
-
-std::string ClockKey(const Cluster& cluster, JobId job) {
-  return std::string(kJobClock) + cluster.JobKey(job);
-}
-
-}  // namespace
 
 JobDisruptions::JobDisruptions(Session& session, int64_t evict_period_ns)
     : session_(session),
@@ -25,16 +14,17 @@ JobDisruptions::JobDisruptions(Session& session, int64_t evict_period_ns)
              .max_unavailable_wins = session.compat.budget_precedence} {
   if (!session.compat.budget_accounting) return;
   evicted_.Reset(session.cluster.jobs.size());
-  for (const CycleMemory::ZoneEviction& clock : session.memory.last_evictions)
-    if (clock.zone.starts_with(kJobClock) &&
-        !IsPeriodOver(&clock.at, session.now, evict_period_ns_))
-      recent_keys_.insert(clock.zone);
+  for (const Loss& loss : session.memory.job_losses)
+    if (const JobId job = FindJob(session.cluster, loss.job); job.valid())
+      losses_.emplace_back(job, loss);
+  std::sort(losses_.begin(), losses_.end(),
+            [](const auto& l, const auto& r) { return l.first < r.first; });
 }
 
 Allowance JobDisruptions::AllowanceOf(JobId id) {
   const Job& job = session_.cluster.jobs[id];
   std::string complaint;
-  Allowance allowance = AllowedEvictions(job.budget, CensusOf(job), rules_, complaint);
+  Allowance allowance = AllowedEvictions(job.budget, Census(id), rules_, complaint);
   // Volcano warns at every call; once per job and session says as much.
   if (!complaint.empty() && complained_.insert(id).second)
     session_.log.Line("TDM cannot read the disruption budget of job <{}>, taken as 0: {}",
@@ -51,10 +41,31 @@ bool JobDisruptions::HasBudget(const Job& job) const {
   return EffectiveBudget(job.budget, rules_.max_unavailable_wins) != BudgetKind::kNone;
 }
 
+bool JobDisruptions::IsOver(Timestamp since) const {
+  return IsPeriodOver(&since, session_.now, evict_period_ns_);
+}
+
+const JobDisruptions::Loss* JobDisruptions::FindLoss(JobId job) const {
+  const auto it =
+      std::lower_bound(losses_.begin(), losses_.end(), job,
+                       [](const auto& entry, JobId wanted) { return entry.first < wanted; });
+  return it != losses_.end() && it->first == job ? &it->second : nullptr;
+}
+
 bool JobDisruptions::IsOutstanding(JobId job) const {
   if (!session_.compat.budget_accounting) return false;
   if (evicted_[job] > 0) return true;
-  return !recent_keys_.empty() && recent_keys_.contains(ClockKey(session_.cluster, job));
+  const Loss* loss = FindLoss(job);
+  return loss != nullptr && !IsOver(loss->at);
+}
+
+// Evicted pods that are gone and have no successor yet are missing, not fewer.
+JobCensus JobDisruptions::Census(JobId id) const {
+  JobCensus census = CensusOf(session_.cluster.jobs[id]);
+  const Loss* loss = FindLoss(id);
+  if (loss != nullptr && (loss->ending || !IsOver(loss->ended)))
+    census.total = std::max(census.total, loss->size);
+  return census;
 }
 
 void JobDisruptions::Count(TaskId task, int32_t amount) {
@@ -75,20 +86,45 @@ void JobDisruptions::OnDeallocate(TaskId task) {
 
 void JobDisruptions::Remember() {
   if (!session_.compat.budget_accounting) return;
-  std::vector<CycleMemory::ZoneEviction>& clocks = session_.memory.last_evictions;
-  std::unordered_set<std::string> started;
-  std::vector<std::string> in_order;
-  for (const Eviction& eviction : session_.plan.evictions) {
-    const JobId job = session_.cluster.tasks[eviction.task].job;
-    if (!job.valid() || HasBudget(session_.cluster.jobs[job])) continue;
-    std::string key = ClockKey(session_.cluster, job);
-    if (started.insert(key).second) in_order.push_back(std::move(key));
+  const Cluster& cluster = session_.cluster;
+  std::vector<JobId> evicted;
+  for (const Eviction& eviction : session_.plan.evictions)
+    if (const JobId job = cluster.tasks[eviction.task].job; job.valid()) evicted.push_back(job);
+  std::sort(evicted.begin(), evicted.end());
+  evicted.erase(std::unique(evicted.begin(), evicted.end()), evicted.end());
+  for (const JobId job : evicted) {
+    Loss& loss = session_.memory.JobLossOf(cluster.JobKey(job));
+    loss.at = session_.now;
+    loss.size = Census(job).total;
+    loss.ending = true;
   }
-  std::erase_if(clocks, [&](const CycleMemory::ZoneEviction& clock) {
-    return clock.zone.starts_with(kJobClock) &&
-           (started.contains(clock.zone) || !recent_keys_.contains(clock.zone));
+  std::erase_if(session_.memory.job_losses, [&](Loss& loss) {
+    const JobId job = FindJob(cluster, loss.job);
+    if (!job.valid()) return true;
+    const bool ending = cluster.jobs[job].Count(TaskStatus::kReleasing) > 0;
+    if (loss.ending && !ending) loss.ended = session_.now;
+    loss.ending = ending;
+    return !ending && IsOver(loss.at) && IsOver(loss.ended);
   });
-  for (std::string& key : in_order) clocks.push_back({std::move(key), session_.now});
+}
+
+std::optional<Timestamp> JobDisruptions::NextChange() const {
+  std::optional<Timestamp> next;
+  if (!session_.compat.budget_accounting) return next;
+  for (const Loss& loss : session_.memory.job_losses) {
+    const JobId id = FindJob(session_.cluster, loss.job);
+    if (!id.valid()) continue;
+    const Job& job = session_.cluster.jobs[id];
+    if (job.Count(TaskStatus::kRunning) + job.Count(TaskStatus::kBound) == 0) continue;
+    std::optional<Timestamp> change;
+    if (!HasBudget(job)) {
+      change = NextPeriodChange(&loss.at, session_.now, evict_period_ns_);
+    } else if (!loss.ending && loss.size > static_cast<int64_t>(job.tasks.size())) {
+      change = NextPeriodChange(&loss.ended, session_.now, evict_period_ns_);
+    }
+    if (change && (!next || *change < *next)) next = change;
+  }
+  return next;
 }
 
 }  // namespace krafla

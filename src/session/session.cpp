@@ -28,22 +28,6 @@ std::string_view ToString(EvictionReason reason) {
   return "";
 }
 
-const Timestamp* CycleMemory::LastEviction(std::string_view zone) const {
-  for (const ZoneEviction& e : last_evictions)
-    if (e.zone == zone) return &e.at;
-  return nullptr;
-}
-
-void CycleMemory::SetLastEviction(std::string_view zone, Timestamp at) {
-  for (ZoneEviction& e : last_evictions) {
-    if (e.zone == zone) {
-      e.at = at;
-      return;
-    }
-  }
-  last_evictions.push_back({std::string(zone), at});
-}
-
 namespace {
 
 double ClockMs(clockid_t clock) {
@@ -158,8 +142,10 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
     }
   }
   KRAFLA_CHECK(plugins_.size() <= 64, "one bit per plugin");
-  for (size_t i = 0; i < plugins_.size(); ++i)
+  for (size_t i = 0; i < plugins_.size(); ++i) {
     plugins_[i].plugin->Open(*this, *options[i], plugins_[i].hooks);
+    if (session_options.wrap_hooks) session_options.wrap_hooks(plugin_names_[i], plugins_[i].hooks);
+  }
 
   using H = PluginHooks;
   Collect(job_order_, &H::job_order, Switch::kJobOrder);

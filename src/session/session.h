@@ -19,6 +19,7 @@
 #include "model/cluster.h"
 #include "model/zone_window.h"
 #include "session/change_list.h"
+#include "session/cycle_memory.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
 #include "session/kube_view.h"
@@ -33,24 +34,14 @@ namespace krafla {
 
 class NodeSearch;
 
-// What outlives a cycle. A restarted scheduler begins with an empty one.
-struct CycleMemory {
-  struct ZoneEviction {
-    std::string zone;  // empty: the one clock for all zones (Volcano)
-    Timestamp at;
-  };
-  std::vector<ZoneEviction> last_evictions;
-
-  const Timestamp* LastEviction(std::string_view zone) const;
-  void SetLastEviction(std::string_view zone, Timestamp at);
-};
-
 struct SessionOptions {
   Timestamp now;
   TimeZone zone;                  // for windows when the configuration names none
   CycleMemory* memory = nullptr;  // null: nothing is remembered
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
+  // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.
+  std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks = {};
 };
 
 // The victims a vote left, and who agreed in the tier that decided.

@@ -48,6 +48,20 @@ void Intersect(std::vector<TaskId>& list, std::vector<TaskId> other) {
   std::erase_if(list, [&](TaskId t) { return !std::binary_search(other.begin(), other.end(), t); });
 }
 
+// Where several count, each by its own budgets, what one allows must not be used up by those whom
+// another spares: in the order of the list, everybody goes with whom all agree, given those before.
+template <class Reduce>
+std::vector<TaskId> AgreeOneByOne(const std::vector<TaskId>& list, Reduce&& reduce) {
+  std::vector<TaskId> agreed;
+  for (TaskId task : list) {
+    std::vector<TaskId> asked = agreed;
+    asked.push_back(task);
+    reduce(asked);
+    if (asked.size() > agreed.size()) agreed.push_back(task);
+  }
+  return agreed;
+}
+
 }  // namespace
 
 int Session::CompareJobs(JobId l, JobId r) const {
@@ -201,36 +215,64 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
   for (size_t t = 0; t < hooks.size(); ++t) {
     std::optional<std::vector<TaskId>> victims;
     uint64_t permitted_by = 0;
-    bool nobody_named = hooks[t].empty();
-    for (const auto& entry : hooks[t]) {
-      // Its say comes below; alone in a tier it still decides that tier.
-      const bool counts = guarded && plugins_[entry.plugin].hooks.guard_counts;
-      if (counts && hooks[t].size() > 1) continue;
+    bool ended = false;
+    bool nobody_named = hooks[t].empty();  // by one plugin, out of all candidates
+    auto ask = [&](const auto& entry, std::span<const TaskId> asked) {
       std::vector<TaskId> answer;
-      if ((*entry.call)(for_task, candidates, answer) == Vote::kAbstain) continue;
+      if ((*entry.call)(for_task, asked, answer) == Vote::kAbstain) return;
       trace.Add({TraceKind::kVotes, entry.plugin, static_cast<uint16_t>(t),
-                 static_cast<uint32_t>(candidates.size()), static_cast<uint32_t>(answer.size())});
+                 static_cast<uint32_t>(asked.size()), static_cast<uint32_t>(answer.size())});
       permitted_by |= uint64_t{1} << entry.plugin;
       if (answer.empty()) {
         victims.reset();
-        nobody_named = true;
-        break;
+        ended = true;
+        nobody_named = !plugins_[entry.plugin].hooks.counts_victims;
+        return;
       }
       if (!victims) {
         victims = std::move(answer);
-        continue;
+        return;
       }
       Intersect(*victims, std::move(answer));
-      if (victims->empty()) {
-        // Volcano forgets an empty intersection and lets the tier's next plugin start afresh.
-        victims.reset();
-        if (compat.empty_intersection) break;
-        permitted_by = 0;
+      if (!victims->empty()) return;
+      // Volcano forgets an empty intersection and lets the tier's next plugin start afresh.
+      victims.reset();
+      ended = compat.empty_intersection;
+      if (!ended) permitted_by = 0;
+    };
+    std::vector<const TieredEntry<VictimsFn>*> counting;
+    for (const auto& entry : hooks[t]) {
+      if (ended) break;
+      const PluginHooks& plugin = plugins_[entry.plugin].hooks;
+      // Its say comes below; alone in a tier it still decides that tier.
+      if (guarded && plugin.guard_counts && hooks[t].size() > 1) continue;
+      if (plugin.counts_victims) {
+        counting.push_back(&entry);
+      } else {
+        ask(entry, candidates);
       }
     }
     stays_empty &= nobody_named;
+    if (ended) continue;
+    // What a budget allows is not for those that the rest of the tier spares.
+    std::vector<TaskId> before;
+    if (!counting.empty())
+      before = victims ? *victims : std::vector(candidates.begin(), candidates.end());
+    for (const auto* entry : counting)
+      if (!ended) ask(*entry, victims ? std::span<const TaskId>(*victims) : candidates);
     if (!victims) continue;
-    if (guarded) ask_guards(true, *victims);
+    if (guarded) {
+      const size_t allowed_by_tier = victims->size();
+      ask_guards(true, *victims);
+      if (!counting.empty() && victims->size() < allowed_by_tier)
+        *victims = AgreeOneByOne(before, [&](std::vector<TaskId>& tasks) {
+          for (const auto* entry : counting) {
+            std::vector<TaskId> left;
+            if ((*entry->call)(for_task, tasks, left) != Vote::kAbstain) Intersect(tasks, left);
+          }
+          ask_guards(true, tasks);
+        });
+    }
     if (!victims->empty()) return {std::move(*victims), permitted_by};
   }
   return {.stays_empty = stays_empty};

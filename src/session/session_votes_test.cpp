@@ -387,6 +387,16 @@ constexpr uint64_t Bit(int plugin) {
   return uint64_t{1} << plugin;
 }
 
+// What is said about preemption is said about the other two as well.
+void AnswerAllAlike(PluginHooks& hooks) {
+  hooks.reclaimable = hooks.preemptable;
+  hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
+                                                      std::span<const TaskId> candidates,
+                                                      std::vector<TaskId>& victims) {
+    return ask(TaskId{}, candidates, victims);
+  };
+}
+
 // Answers every question about victims with those candidates that are named.
 Fill Chooses(Names names, bool guard = false) {
   return [=](PluginHooks& hooks) {
@@ -398,12 +408,7 @@ Fill Chooses(Names names, bool guard = false) {
           victims.push_back(candidate);
       return Vote::kPermit;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -416,12 +421,7 @@ Fill Abstains(bool guard = false) {
       victims.push_back(candidates.front());
       return Vote::kAbstain;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -551,12 +551,7 @@ Fill AllowsFirst(size_t count) {
       victims.assign(allowed.begin(), allowed.end());
       return Vote::kPermit;
     };
-    hooks.reclaimable = hooks.preemptable;
-    hooks.unified_evictable = [ask = hooks.preemptable](const EvictionContext&,
-                                                        std::span<const TaskId> candidates,
-                                                        std::vector<TaskId>& victims) {
-      return ask(TaskId{}, candidates, victims);
-    };
+    AnswerAllAlike(hooks);
   };
 }
 
@@ -566,6 +561,82 @@ TEST(Guards, ABudgetIsNotUsedUpByPodsThatStayAnyway) {
   EXPECT_EQ(NamesOf(Vote3(krafla)), Names{2});
   Council volcano(tiers, Without(&Compatibility::guards));
   EXPECT_EQ(NamesOf(Vote3(volcano)), Names{0});  // its 0 and their 2 and 3 have nothing in common
+}
+
+// The same budget of a plugin that is no guard.
+Fill CountsFirst(size_t count) {
+  return [fill = AllowsFirst(count)](PluginHooks& hooks) {
+    fill(hooks);
+    hooks.is_guard = hooks.guard_counts = false;
+    hooks.counts_victims = true;
+  };
+}
+
+// Lets one go of {0, 1} and one of {2, 3}: a budget per job.
+Fill CountsOnePerJob() {
+  return [](PluginHooks& hooks) {
+    hooks.counts_victims = true;
+    hooks.preemptable = [](TaskId, std::span<const TaskId> candidates,
+                           std::vector<TaskId>& victims) {
+      for (const uint32_t job : {0U, 1U})
+        for (TaskId candidate : candidates)
+          if (candidate.value / 2 == job) {
+            victims.push_back(candidate);
+            break;
+          }
+      return Vote::kPermit;
+    };
+    AnswerAllAlike(hooks);
+  };
+}
+
+// A guard with one disruption for {0, 2} and none for {1}; 3 is free.
+Fill AllowsOneOf02AndNot1() {
+  return [](PluginHooks& hooks) {
+    hooks.is_guard = hooks.guard_counts = true;
+    hooks.preemptable = [](TaskId, std::span<const TaskId> candidates,
+                           std::vector<TaskId>& victims) {
+      bool used = false;
+      for (TaskId candidate : candidates) {
+        if (candidate == kTask1) continue;
+        if (candidate != kTask3 && std::exchange(used, true)) continue;
+        victims.push_back(candidate);
+      }
+      return Vote::kPermit;
+    };
+    AnswerAllAlike(hooks);
+  };
+}
+
+TEST(CountingPlugins, ABudgetIsNotUsedUpByPodsThatTheTierSpares) {
+  for (const auto& tier : {std::vector<Fill>{CountsFirst(1), Chooses({2, 3})},
+                           std::vector<Fill>{Chooses({2, 3}), CountsFirst(1)}}) {
+    Council council({tier, {Chooses({0})}});
+    EXPECT_EQ(NamesOf(Vote3(council)), Names{2});
+    EXPECT_EQ(Vote3(council).permitted_by, Bit(0) | Bit(1));
+  }
+}
+
+TEST(CountingPlugins, AnEmptyAnswerEmptiesTheTier) {
+  Council council({{CountsFirst(0), Chooses({2, 3})}, {Chooses({1})}});
+  EXPECT_EQ(NamesOf(Vote3(council)), Names{1});
+  Council spared({{CountsFirst(2), Chooses({})}, {Chooses({1})}});
+  EXPECT_EQ(NamesOf(Vote3(spared)), Names{1});
+}
+
+TEST(CountingPlugins, AloneInATierTheyDecideIt) {
+  Council council({{CountsFirst(2)}, {Chooses({3})}});
+  EXPECT_EQ(NamesOf(Vote3(council)), (Names{0, 1}));
+}
+
+// One by one: 0 goes and uses up the guard's budget, 1 is held by it, 2 too, 3 is free; the job of
+// 2 and 3 has given nobody yet.
+TEST(CountingPlugins, TwoBudgetsDoNotUseUpEachOther) {
+  for (const auto& tier : {std::vector<Fill>{CountsOnePerJob(), AllowsOneOf02AndNot1()},
+                           std::vector<Fill>{AllowsOneOf02AndNot1(), CountsOnePerJob()}}) {
+    Council council({tier});
+    EXPECT_EQ(NamesOf(Vote3(council)), (Names{0, 3}));
+  }
 }
 
 TEST(Guards, ABudgetAloneInATierDecidesThatTier) {

@@ -54,6 +54,7 @@ enum class VetoCode : uint16_t {
   kBudget,  // tdm's or a PodDisruptionBudget
   kOnRevocableNode,
   kNotPreemptable,
+  kEvictedTooOften,  // cdp: its job, within the eviction period
 };
 
 struct TraceEvent {
@@ -70,8 +71,10 @@ class Trace {
  public:
   static constexpr size_t kLimit = 1 << 18;  // 4 MiB
 
+  // For a cycle that is run only to be explained.
+  void SetLimit(size_t limit) { limit_ = limit; }
   void Add(TraceEvent event) {
-    if (events_.size() < kLimit) {
+    if (events_.size() < limit_) {
       events_.push_back(event);
     } else {
       ++dropped_;
@@ -82,6 +85,7 @@ class Trace {
 
  private:
   std::vector<TraceEvent> events_;
+  size_t limit_ = kLimit;
   uint64_t dropped_ = 0;
 };
 

@@ -22,6 +22,12 @@ VetoCode VetoFor(DrainHold hold) {
                                                                     : VetoCode::kBudget;
 }
 
+// Counted from the start of the pod, or from its scheduling while the start is not known.
+bool IsDoneBy(const Task& task, Timestamp end) {
+  const Timestamp began = task.started.Present() ? task.started : task.scheduled_at;
+  return task.run_time_ns >= 0 && began.Present() && ElapsedNs(began, end) > task.run_time_ns;
+}
+
 // Waiting for the next step is not being stuck.
 bool IsStuck(const DrainPlan& plan) {
   return plan.hold == DrainHold::kBudget || plan.hold == DrainHold::kMember ||
@@ -83,19 +89,43 @@ void ZoneDrainer::StartClocks() {
     const auto zone = std::find_if(zones_.begin(), zones_.end(),
                                    [&](const DrainZone& z) { return z.name == name; });
     // The rest of a gang may have been in an open zone or in none.
-    if (zone != zones_.end() && !zone->open)
+    if (zone != zones_.end() && zone->IsEmptied())
       session_.memory.SetLastEviction(zone->name, session_.now);
   }
+}
+
+void ZoneDrainer::ForgetClocks() {
+  std::erase_if(session_.memory.last_evictions, [&](const CycleMemory::ZoneEviction& clock) {
+    return IsPeriodOver(&clock.at, session_.now, evict_period_ns_);
+  });
+}
+
+std::optional<Timestamp> ZoneDrainer::NextChange() const {
+  const auto change_of = [&](std::string_view clock) {
+    return NextPeriodChange(session_.memory.LastEviction(clock), session_.now, evict_period_ns_);
+  };
+  // Volcano's clock starts anew with every question, also when there is nobody to take.
+  if (!session_.compat.evict_period_per_zone)
+    return zones_.empty() ? std::nullopt : change_of(kSharedClock);
+  std::optional<Timestamp> next;
+  for (const DrainZone& zone : zones_) {
+    if (!zone.IsEmptied()) continue;
+    const std::optional<Timestamp> change = change_of(zone.name);
+    if (change && (!next || *change < *next) && HasSomebody(zone)) next = change;
+  }
+  return next;
 }
 
 std::vector<const DrainZone*> ZoneDrainer::ClosingZones() const {
   std::vector<const DrainZone*> closing;
   for (const DrainZone& zone : zones_) {
-    if (zone.open) continue;
+    if (!zone.IsEmptied()) continue;
     if (session_.compat.evict_period_per_zone &&
         !IsPeriodOver(session_.memory.LastEviction(zone.name), session_.now, evict_period_ns_))
       continue;
-    if (session_.log.V(4)) session_.log.Line("TDM revocable zone {} is closed", zone.name);
+    if (session_.log.V(4))
+      session_.log.Line("TDM revocable zone {} {}", zone.name,
+                        zone.open ? "closes soon" : "is closed");
     closing.push_back(&zone);
   }
   return closing;
@@ -120,16 +150,26 @@ bool ZoneDrainer::Offers(TaskId id) const {
   return OffersItself(task, task.job.valid() ? &cluster_.jobs[task.job] : nullptr, access_);
 }
 
+bool ZoneDrainer::IsToGo(TaskId id, const DrainZone& zone) const {
+  const Task& task = cluster_.tasks[id];
+  if (task.status != TaskStatus::kRunning || !task.job.valid() || !Offers(id)) return false;
+  // Who says that it will be done when the window closes is not hurried.
+  return !zone.open || !IsDoneBy(task, zone.closes);
+}
+
+bool ZoneDrainer::HasSomebody(const DrainZone& zone) const {
+  return std::any_of(zone.nodes.begin(), zone.nodes.end(), [&](NodeId node) {
+    const std::vector<TaskId>& tasks = cluster_.nodes[node].tasks;
+    return std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) { return IsToGo(id, zone); });
+  });
+}
+
 std::vector<TaskId> ZoneDrainer::FindOnNodes(std::span<const DrainZone* const> zones) const {
   std::vector<TaskId> found;
   for (const DrainZone* zone : zones)
     for (NodeId node : zone->nodes)
-      for (TaskId id : cluster_.nodes[node].tasks) {
-        const Task& task = cluster_.tasks[id];
-        if (task.status == TaskStatus::kRunning && task.job.valid() && Offers(id) &&
-            !Contains(taken_, id))
-          found.push_back(id);
-      }
+      for (TaskId id : cluster_.nodes[node].tasks)
+        if (IsToGo(id, *zone) && !Contains(taken_, id)) found.push_back(id);
   return found;
 }
 

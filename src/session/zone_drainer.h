@@ -1,11 +1,12 @@
-// Empties revocable zones that have closed: finds who is still there, asks the guards, plans job by
-// job (model/zone_drain.h), and keeps the clocks of the evict period. Owned by tdm, one per
-// session.
+// Empties revocable zones that have closed, or are about to: finds who is still there, asks the
+// guards, plans job by job (model/zone_drain.h), and keeps the clocks of the evict period. Owned by
+// tdm, one per session.
 //
 // Order (D12): zones by name, nodes by name, a node's tasks by namespace/name; among them jobs by
 // namespace/name.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -23,7 +24,11 @@ namespace krafla {
 struct DrainZone {
   std::string name;
   bool open = false;
-  std::vector<NodeId> nodes;  // by name
+  bool empties_early = false;  // open, but closing so soon that it is being emptied already
+  Timestamp closes;            // while it is open and there is a lead; else absent
+  std::vector<NodeId> nodes;   // by name
+
+  bool IsEmptied() const { return !open || empties_early; }
 };
 
 // A job that stays on closing nodes until somebody does something about it.
@@ -51,6 +56,10 @@ class ZoneDrainer {
   // Starts the clocks of zones that have lost a nominated task since. Nominate does so itself; the
   // last call of a session comes when it closes.
   void StartClocks();
+  // The session ends: drops clocks that have run out.
+  void ForgetClocks();
+  // When Nominate names others although nothing else changes: the end of an evict period.
+  std::optional<Timestamp> NextChange() const;
   std::vector<HeldDrain> HeldDrains() const;
 
  private:
@@ -74,6 +83,8 @@ class ZoneDrainer {
   void Report(const Group& group);
   std::string WhyHeld(const Group& group) const;
   bool Offers(TaskId task) const;
+  bool IsToGo(TaskId task, const DrainZone& zone) const;
+  bool HasSomebody(const DrainZone& zone) const;
 
   Session& session_;
   const Cluster& cluster_;

@@ -12,6 +12,7 @@
 
 #include "base/diagnostics.h"
 #include "base/timestamp.h"
+#include "config/scheduler_config.h"
 #include "model/zone_window.h"
 
 namespace krafla {
@@ -22,27 +23,30 @@ struct ScenarioPlace {
   Location location;
 };
 
-using TextMap = std::map<std::string, std::string>;
+using TextTable = std::map<std::string, std::string>;
 
 // A shape of nodes; `count` of them.
 struct NodeShape {
   int32_t count = 1;
   std::string name = "node-%d";     // with one %d or %0Nd when count > 1; numbers begin at 1
-  TextMap resources;                // allocatable as Kubernetes writes it: cpu, memory, pods, …
-  TextMap labels;                   // "zone: rz1" in the file is volcano.sh/revocable-zone here
+  TextTable resources;              // allocatable as Kubernetes writes it: cpu, memory, pods, …
+  TextTable labels;                 // "zone: rz1" in the file is volcano.sh/revocable-zone here
   std::vector<std::string> taints;  // "key=value:Effect"
   ScenarioPlace place;
 };
+
+// The name of the `number`th node of a shape, from 1.
+std::string NodeName(const NodeShape& shape, int32_t number);
 
 // One role of a job's pods.
 struct TaskShape {
   std::string name = "main";
   int32_t replicas = 1;
   std::optional<int32_t> min_available;
-  TextMap resources;  // requests
-  TextMap labels;
-  TextMap annotations;
-  TextMap node_selector;
+  TextTable resources;  // requests
+  TextTable labels;
+  TextTable annotations;
+  TextTable node_selector;
   std::string priority_class;
 };
 
@@ -57,7 +61,7 @@ struct RunTime {
 // A job as the workload section writes it. The simulator turns it into a Volcano Job.
 struct JobShape {
   std::string ns = "default";
-  std::string name;  // of arrivals and counts: a prefix, "-1", "-2", … are added
+  std::string name;  // of arrivals: a prefix, "-1", "-2", … are added by the simulator
   std::string queue = "default";
   std::string priority_class;
   std::optional<int32_t> min_available;  // default: all replicas
@@ -66,8 +70,9 @@ struct JobShape {
   // What happens to the work done by a pod that is evicted: lost, or kept (checkpointed), so that
   // its successor needs only the rest.
   bool keeps_work = false;
-  TextMap labels;       // of the Job, its PodGroup and its pods
-  TextMap annotations;  // "preemptable", "revocableZone", "cooldown", "budget" of the file are here
+  TextTable labels;  // of the Job, its PodGroup and its pods
+  TextTable
+      annotations;  // "preemptable", "revocableZone", "cooldown", "budget" of the file are here
   ScenarioPlace place;
 };
 
@@ -118,14 +123,17 @@ struct Fault {
 // What must be true of a run; each is judged on the event log alone.
 struct Expectation {
   enum class Kind : uint8_t {
-    kBoundBy,       // every (or `count`) pod of job `match` was bound by `until`
-    kNotBoundBy,    // no pod of job `match` was bound before `until`
+    kBoundBy,       // every (or `count`) pod of job `match` held a place at one time by `until`
+    kNotBoundBy,    // no pod of job `match` was bound by `until`
     kEvicted,       // pods that match were evicted between `from` and `until`, `count` of them
     kNeverEvicted,  // pods that match were never evicted (between `from` and `until`)
     kDrained,       // zone `match` held no preemptable pod `within_ns` after each closing
     kShareAt,       // queue `match` had between `low` and `high` of the cluster at `at`
-    kNoThrash,      // no job that matches was evicted from more than `count` times
+    kNoThrash,      // no pod of a job that matches was evicted more than `count` times
     kCompletedBy,   // job `match` completed by `until`
+    kPodsAt,        // job `match` had `count` started pods at `at`
+    kWaiting,       // job `match` waited for a reason like `reason` between `from` and `until`
+    kLoop,          // a loop of evictions that names `match` was seen, `count` times
   };
   Kind kind = Kind::kBoundBy;
   std::string match;  // namespace/name, zone or queue; * stands for anything
@@ -137,8 +145,13 @@ struct Expectation {
   std::optional<int64_t> max_count;
   double low = 0;
   double high = 1;
-  std::string action;  // of kEvicted: by which action; empty: any
-  std::string text;    // as written, for messages
+  // Empty stands for any; * for anything.
+  std::string action;   // of kEvicted: by which action
+  std::string for_job;  // of kEvicted: for whom, namespace/name
+  std::string node;     // of kBoundBy, kNotBoundBy, kPodsAt: only places on these nodes count
+  std::string zone;     // … in this zone
+  std::string reason;   // of kWaiting
+  std::string text;     // as written, for messages
   ScenarioPlace place;
 };
 
@@ -163,7 +176,8 @@ struct Scenario {
   std::vector<std::string> manifests;  // files with the cluster at the start
   std::string queues_yaml;             // Queue and PriorityClass objects as JSON lines, made of the
                                        // shorthand; read like a manifest
-  std::string scheduler_config;        // text of the configuration
+  SchedulerConfig config;              // read and checked; what a run uses
+  std::string scheduler_config;        // the same as text (YAML or JSON)
   std::string scheduler_config_file;   // where it came from, for messages
   Location scheduler_config_at;        // where the inline text begins
   KubeletShape kubelet;

@@ -22,13 +22,15 @@ enum class SimEventKind : uint8_t {
   kZoneClosed,    // zone
   kDrainHeld,     // zone: a closed zone still has pods that should go; count: how many; text: why
   kZoneDrained,   // zone: nobody who should go is left after its closing; count: seconds it took
-  kJobSubmitted,  // job, queue, priority; count: pods; minimum: minAvailable
+  kJobSubmitted,  // job, queue, priority; count: pods; minimum: minAvailable; budget_floor
   kJobPhase,      // job, text: Pending, Inqueue, Running, Unknown, Completed
-  kJobWaiting,    // job, text: why, as a user would read it; logged when the reason changes
+  kJobWaiting,    // job, text: why, as a user would read it; logged when the words
+                  // of the reason change, at most once a minute
   kJobCompleted,  // job
   kPodCreated,    // pod, job, queue, priority, amounts: requests; count: 1 when it replaces one
   kPodBound,      // pod, job, queue, node, zone, action
-  kPodPipelined,  // pod, job, node: waits there for room; logged when the node changes
+  kPodPipelined,  // pod, job, node: waits there for room; logged when the node
+                  // changes, at most once a minute
   kPodStarted,    // pod, job, queue, node, zone
   kPodSucceeded,  // pod, job, queue, node, zone
   kPodFailed,     // pod, job, queue, node, zone, text: why (crash, node lost)
@@ -68,6 +70,8 @@ struct SimEvent {
   double share = 0;
   AmountMap amounts;
   AmountMap deserved;
+  // Fewest pods that the job's disruption budget leaves it; -1: it has none, or it is not known.
+  int32_t budget_floor = -1;
 };
 
 // Told of everything, in order.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <memory>
 #include <sstream>
 #include <unordered_map>
 
@@ -91,8 +92,7 @@ uint64_t SeedOf(std::string_view test) {
 
 }  // namespace
 
-void ForAll(int cases, const Wanted& wanted,
-            const std::function<std::string(const RandomCluster&)>& property) {
+void ForAllDrawn(int cases, const std::function<DrawnCase()>& draw) {
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
   rc::detail::TestMetadata metadata;
   metadata.id = metadata.description = fmt::format("{}.{}", test->test_suite_name(), test->name());
@@ -102,17 +102,24 @@ void ForAll(int cases, const Wanted& wanted,
   SilentListener listener;
   const auto result = rc::detail::checkTestable(
       [&] {
-        const Shape shape = *AnyShape();
-        const RandomCluster cluster = MakeCluster(shape, wanted);
-        const AbortNote note(cluster.Describe());
-        const std::string complaint = property(cluster);
-        if (!complaint.empty()) RC_FAIL(complaint + "\n" + cluster.Describe());
+        const DrawnCase drawn = draw();
+        const AbortNote note(drawn.description);
+        const std::string complaint = drawn.property();
+        if (!complaint.empty()) RC_FAIL(complaint + "\n" + drawn.description);
       },
       metadata, params, listener, std::unordered_map<std::string, rc::detail::Reproduce>{});
   if (result.template is<rc::detail::SuccessResult>()) return;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
   ADD_FAILURE() << text.str();
+}
+
+void ForAll(int cases, const Wanted& wanted,
+            const std::function<std::string(const RandomCluster&)>& property) {
+  ForAllDrawn(cases, [&] {
+    const auto cluster = std::make_shared<const RandomCluster>(MakeCluster(*AnyShape(), wanted));
+    return DrawnCase{cluster->Describe(), [&property, cluster] { return property(*cluster); }};
+  });
 }
 
 }  // namespace krafla::testing

@@ -15,4 +15,12 @@ namespace krafla::testing {
 void ForAll(int cases, const Wanted& wanted,
             const std::function<std::string(const RandomCluster&)>& property);
 
+// The same for anything else that can be drawn. `draw` uses rapidcheck's generators and is called
+// once per case.
+struct DrawnCase {
+  std::string description;                // everything one needs to see a failure again
+  std::function<std::string()> property;  // says what is wrong, or nothing
+};
+void ForAllDrawn(int cases, const std::function<DrawnCase()>& draw);
+
 }  // namespace krafla::testing

@@ -1,36 +1,10 @@
-#include "app/why_waiting.h"
+#include "explain/why_waiting.h"
 
 #include <fmt/format.h>
 
+#include "explain/veto_words.h"
+
 namespace krafla {
-
-namespace {
-
-std::string_view WhySpared(VetoCode code) {
-  switch (code) {
-    case VetoCode::kLowerPriorityOnly:
-      return "its priority is not lower";
-    case VetoCode::kGangAtMinimum:
-      return "its job needs it for its minimum";
-    case VetoCode::kShareTooSmall:
-      return "its job would have the smaller share";
-    case VetoCode::kQueueDeserves:
-      return "its queue has no more than it deserves";
-    case VetoCode::kCritical:
-      return "it belongs to the system";
-    case VetoCode::kCooldown:
-      return "it is in its cooldown";
-    case VetoCode::kBudget:
-      return "a disruption budget holds it";
-    case VetoCode::kOnRevocableNode:
-      return "it is on a revocable node";
-    case VetoCode::kNotPreemptable:
-      return "it does not offer itself";
-  }
-  return "";
-}
-
-}  // namespace
 
 WhyWaiting::WhyWaiting(const Session& session) : session_(session), cluster_(session.cluster) {
   for (const TraceEvent& event : session.trace.events()) Read(event);

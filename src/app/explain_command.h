@@ -1,0 +1,29 @@
+// krafla explain: why a job waits, a pod goes, a queue has what it has, a zone empties as it does,
+// and what would change it.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace krafla {
+
+struct ExplainCommandOptions {
+  std::string kind;  // job, pod, queue, zone
+  std::string name;
+  std::vector<std::string> cluster;
+  std::string config;  // empty: Volcano's default configuration
+  std::string now;     // empty: the clock
+  std::optional<std::string> compatibility;
+  bool lenient = false;
+  std::string output = "text";
+  bool color = false;
+};
+
+// Exit code: 0 an explanation was printed, 1 it could not be written, 2 the input is wrong or has
+// no such object (all problems are on `err`, nothing is on `out`).
+int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::ostream& out,
+                   std::ostream& err);
+
+}  // namespace krafla

@@ -1,0 +1,69 @@
+#include "check/check_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/well_known.h"
+
+namespace krafla {
+
+const PluginOption* CheckInput::FindPlugin(std::string_view name) const {
+  const PluginOption* found = nullptr;
+  for (const Tier& tier : config.tiers)
+    for (const PluginOption& plugin : tier.plugins)
+      if (plugin.name == name) found = &plugin;
+  return found;
+}
+
+Place CheckInput::PlaceOfPlugin(std::string_view name) const {
+  const PluginOption* plugin = FindPlugin(name);
+  return InConfig(plugin == nullptr ? Location{} : plugin->location);
+}
+
+Place CheckInput::PlaceOfAction(std::string_view name) const {
+  for (const ActionOption& action : config.actions)
+    if (action.name == name) return InConfig(action.location);
+  return InConfig(config.actions.empty() ? Location{} : config.actions.front().location);
+}
+
+Place CheckInput::PlaceOf(JobId job, std::string_view field) const {
+  const Job& j = cluster->jobs[job];
+  return objects.PlaceOf("PodGroup", cluster->Text(j.ns), cluster->Text(j.name), field);
+}
+
+Place CheckInput::PlaceOf(TaskId task, std::string_view field) const {
+  const Task& t = cluster->tasks[task];
+  return objects.PlaceOf("Pod", cluster->Text(t.ns), cluster->Text(t.name), field);
+}
+
+std::string CheckInput::Title(JobId job) const {
+  return fmt::format("PodGroup {}", cluster->JobKey(job));
+}
+
+std::string CheckInput::Title(TaskId task) const {
+  return fmt::format("Pod {}", cluster->TaskKey(task));
+}
+
+bool IsAboutCooldown(const Diagnostic& problem) {
+  return problem.severity == Severity::kWarning &&
+         (problem.field.find(keys::kCooldownTime) != std::string::npos ||
+          problem.field.find(keys::kCooldownTimeAlternative) != std::string::npos);
+}
+
+std::string Count(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string List(const std::vector<std::string>& words, size_t most) {
+  std::string text;
+  const size_t shown = std::min(words.size(), most);
+  for (size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == words.size();
+    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", words[i]);
+  }
+  if (shown < words.size()) text += fmt::format(" and {} more", words.size() - shown);
+  return text;
+}
+
+}  // namespace krafla

@@ -1,0 +1,116 @@
+// K7: the manifests as texts. What their reader refuses or warns of, and what it passes over.
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "base/did_you_mean.h"
+#include "check/check_input.h"
+#include "check/check_rule.h"
+
+namespace krafla {
+
+namespace {
+
+using OddWord = WrittenObjects::OddWord;
+
+std::string Message(const Diagnostic& problem) {
+  return problem.field.empty() ? problem.message
+                               : fmt::format("{}: {}", problem.field, problem.message);
+}
+
+void Errors(const CheckInput& input, RuleReport& report) {
+  for (const Diagnostics* problems : {&input.object_problems, &input.cluster_problems})
+    for (const Diagnostic& problem : problems->items())
+      if (problem.severity == Severity::kError)
+        report.Add(
+            {.place = {problem.file, problem.location},
+             .object = problem.object,
+             .message = Message(problem),
+             .consequence = problem.object.empty()
+                                ? "Krafla refuses the input"
+                                : "Krafla refuses the input; with --lenient the object is skipped",
+             .fix = "correct it; rules about the cluster are checked once all manifests can "
+                    "be read"});
+}
+
+void Warnings(const CheckInput& input, RuleReport& report) {
+  for (const Diagnostic& problem : input.object_problems.items()) {
+    // Cooldowns have a rule of their own; what has no file is about the whole input.
+    if (problem.severity != Severity::kWarning || problem.file.empty() || IsAboutCooldown(problem))
+      continue;
+    report.Add({.place = {problem.file, problem.location},
+                .object = problem.object,
+                .message = Message(problem),
+                .consequence = {},
+                .fix = "correct the value"});
+  }
+}
+
+void NotUsed(const CheckInput& input, RuleReport& report) {
+  for (const Diagnostic& problem : input.object_problems.items())
+    if (problem.severity == Severity::kWarning && problem.file.empty())
+      report.Add({.place = {},
+                  .object = {},
+                  .message = Message(problem),
+                  .consequence = "these objects have no effect on scheduling; the pods made from "
+                                 "them have",
+                  .fix = "nothing, if their pods are in the input"});
+}
+
+void Report(const CheckInput& input, RuleReport& report, OddWord::What what,
+            std::string_view consequence, std::string_view fix) {
+  for (const OddWord& odd : input.objects.odd_words()) {
+    if (odd.what != what) continue;
+    const bool is_phase = what == OddWord::What::kPodPhase;
+    report.Add(
+        {.place = odd.place,
+         .object = odd.object,
+         .message = is_phase ? fmt::format("{}: unknown phase {}", odd.field, Quoted(odd.word))
+                             : fmt::format("{}: unknown key {}", odd.field, Quoted(odd.word)),
+         .consequence = std::string(consequence),
+         .fix = odd.meant.empty() ? std::string(fix) : fmt::format("write {}", Quoted(odd.meant))});
+  }
+}
+
+void PodPhase(const CheckInput& input, RuleReport& report) {
+  Report(input, report, OddWord::What::kPodPhase,
+         "the pod counts as Unknown: neither running nor waiting, it holds its node's resources "
+         "and is no victim",
+         "write Pending, Running, Succeeded, Failed or Unknown");
+}
+
+void SpecKey(const CheckInput& input, RuleReport& report) {
+  Report(input, report, OddWord::What::kSpecKey, "the key is not read: its default counts",
+         "take the key out");
+}
+
+void MetadataKey(const CheckInput& input, RuleReport& report) {
+  Report(input, report, OddWord::What::kMetadataKey,
+         "nobody reads it: the label or annotation that was meant is not set", "correct the key");
+}
+
+constexpr FindingLevel kWarning = FindingLevel::kWarning;
+
+constexpr std::array kRules = {
+    CheckRule{"K701", "manifest-error", FindingLevel::kError, RuleNeeds::kNothing,
+              "An object of the cluster cannot be read.", &Errors},
+    CheckRule{"K702", "manifest-warning", kWarning, RuleNeeds::kNothing,
+              "A value of an object is not understood and not used.", &Warnings},
+    CheckRule{"K703", "kinds-not-used", FindingLevel::kNote, RuleNeeds::kNothing,
+              "The input has objects of kinds that scheduling does not look at.", &NotUsed},
+    CheckRule{"K704", "misspelt-phase", kWarning, RuleNeeds::kNothing,
+              "A pod has a phase that does not exist.", &PodPhase},
+    CheckRule{"K705", "unknown-spec-key", kWarning, RuleNeeds::kNothing,
+              "The spec of a PodGroup, Queue or Volcano Job has an unknown key.", &SpecKey},
+    CheckRule{"K706", "misspelt-annotation", kWarning, RuleNeeds::kNothing,
+              "A label or annotation looks like a misspelt one of Volcano's.", &MetadataKey},
+};
+
+}  // namespace
+
+std::span<const CheckRule> ManifestRules() {
+  return kRules;
+}
+
+}  // namespace krafla

@@ -1,0 +1,244 @@
+#include "cluster_state/live_cluster.h"
+
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "cluster_state/cluster_builder.h"
+
+namespace krafla {
+namespace {
+
+// The tables in words, without numbers of rows: two clusters that say the same are the same.
+std::string Describe(const Cluster& c) {
+  std::string text;
+  const auto amount = [&](const Resource& r) { return ToString(r, c.kinds); };
+  for (const QueueId id : c.queues_by_name) text += "queue " + std::string(c.QueueName(id)) + "\n";
+  for (const NodeId id : c.nodes_by_name) {
+    text += "node " + std::string(c.NodeName(id)) + " idle " + amount(c.idle[id]) + " used " +
+            amount(c.used[id]) + " releasing " + amount(c.releasing[id]) + ":";
+    for (const TaskId t : c.nodes[id].tasks) text += " " + c.TaskKey(t);
+    text += "\n";
+  }
+  for (const JobId id : c.jobs_by_name) {
+    const Job& job = c.jobs[id];
+    text += "job " + c.JobKey(id) + " in " + std::string(c.QueueName(job.queue)) + " priority " +
+            std::to_string(job.priority) + " phase " + std::string(ToString(job.phase)) + " has " +
+            amount(job.allocated) + " of " + amount(job.total_request) + ":";
+    for (const TaskId t : job.tasks) {
+      const Task& task = c.tasks[t];
+      EXPECT_EQ(task.job, id);
+      text += " " + c.TaskKey(t) + "=" + std::string(ToString(task.status)) + "/" +
+              std::string(c.Text(job.roles[task.role_index].name)) + "/" + amount(c.Request(t));
+    }
+    std::multiset<std::string> roles;
+    for (const JobRole& role : job.roles) {
+      std::string counts(c.Text(role.name));
+      for (const int32_t n : role.count) counts += "," + std::to_string(n);
+      // A role whose pods are all gone is as good as none.
+      if (role.in_min_task_member || role.count != std::array<int32_t, kTaskStatusCount>{})
+        roles.insert(counts);
+    }
+    for (const std::string& role : roles) text += " {" + role + "}";
+    text += "\n";
+  }
+  std::multiset<std::string> loose;
+  for (TaskId t{0}; t.value < c.tasks.size(); ++t.value)
+    if (!c.tasks[t].job.valid())
+      loose.insert(c.TaskKey(t) + "@" + std::string(c.Text(c.tasks[t].node_name)));
+  for (const std::string& task : loose) text += "loose " + task + "\n";
+  return text + "total " + amount(c.total);
+}
+
+// Makes the same objects for any sink; remembers them by name, so that a snapshot can be built.
+class Objects {
+ public:
+  explicit Objects(FactSink& sink) : sink_(sink) {}
+
+  StrId Str(const std::string& text) { return sink_.strings().Intern(text); }
+
+  void Queue(const std::string& name) {
+    QueueFacts facts;
+    facts.queue.name = Str(name);
+    sink_.AddQueue(std::move(facts));
+  }
+  void Node(const std::string& name, double cpu) {
+    NodeFacts facts;
+    facts.node.name = Str(name);
+    facts.allocatable.Set(ResourceKinds::kCpu, cpu);
+    sink_.AddNode(std::move(facts));
+  }
+  void Group(const std::string& name, const std::string& queue, int32_t minimum) {
+    PodGroupFacts facts;
+    facts.job.ns = Str("default");
+    facts.job.name = Str(name);
+    facts.job.min_available = minimum;
+    facts.queue = Str(queue);
+    facts.min_task_member = {{Str("worker"), 1}};
+    sink_.AddPodGroup(std::move(facts), Origin::kWritten);
+  }
+  struct PodShape {
+    std::string name, group, node, role = "worker";
+    TaskStatus status = TaskStatus::kPending;
+    double cpu = 100;
+    double gpu = 0;
+    bool ours = true;
+  };
+  void Pod(const PodShape& shape) {
+    PodFacts facts;
+    facts.task.ns = Str("default");
+    facts.task.name = Str(shape.name);
+    facts.task.uid = Str("uid-" + shape.name);
+    facts.task.role = Str(shape.role);
+    facts.task.node_name = Str(shape.node);
+    facts.task.status = shape.status;
+    facts.group = Str(shape.group);
+    facts.ours = shape.ours;
+    PodSpec spec;
+    spec.request.Set(ResourceKinds::kCpu, shape.cpu);
+    if (shape.gpu > 0) spec.request.Set(sink_.kinds().Intern("nvidia.com/gpu"), shape.gpu);
+    facts.task.spec = sink_.InternSpec(std::move(spec));
+    facts.task.labels = sink_.InternLabels({});
+    sink_.AddPod(std::move(facts), Origin::kWritten);
+  }
+
+ private:
+  FactSink& sink_;
+};
+
+TEST(LiveCluster, AssumptionsHoldUntilTheObjectIsSeenAgain) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Group("job", "default", 1);
+  objects.Pod({.name = "a", .group = "job"});
+  const uint64_t version = live.version();
+  live.AssumeBinding(live.cluster().jobs[JobId(0)].tasks[0], NodeId(0));
+  EXPECT_GT(live.version(), version);
+  EXPECT_EQ(live.cluster().idle[NodeId(0)].cpu(), 900);
+  EXPECT_EQ(live.cluster().jobs[JobId(0)].Ready(), 1);
+  EXPECT_EQ(live.FindPod(objects.Str("default"), objects.Str("a"))->task.status,
+            TaskStatus::kBinding);
+  // The bind was refused: the pod is seen as it was.
+  objects.Pod({.name = "a", .group = "job"});
+  EXPECT_EQ(live.cluster().idle[NodeId(0)].cpu(), 1000);
+  EXPECT_EQ(live.cluster().jobs[JobId(0)].Ready(), 0);
+
+  objects.Pod({.name = "a", .group = "job", .node = "n1", .status = TaskStatus::kRunning});
+  live.AssumeReleasing(live.cluster().jobs[JobId(0)].tasks[0]);
+  EXPECT_EQ(live.cluster().releasing[NodeId(0)].cpu(), 100);
+  EXPECT_EQ(live.cluster().jobs[JobId(0)].releasing_on_node, 1);
+  live.AssumePhase(JobId(0), JobPhase::kInqueue);
+  EXPECT_EQ(live.cluster().jobs[JobId(0)].phase, JobPhase::kInqueue);
+  EXPECT_EQ(live.rebuilds(), 1u);
+}
+
+TEST(LiveCluster, PodsMayComeBeforeTheirPodGroupAndOutliveIt) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Pod({.name = "first", .group = "other"});
+  live.cluster();
+  objects.Pod({.name = "a", .group = "job", .node = "n1", .status = TaskStatus::kRunning});
+  EXPECT_FALSE(live.cluster().tasks[TaskId(1)].job.valid());
+  objects.Group("job", "default", 1);
+  ASSERT_EQ(live.cluster().jobs.size(), 1u);
+  EXPECT_EQ(live.cluster().jobs[JobId(0)].Ready(), 1);
+  EXPECT_TRUE(live.RemovePodGroup(objects.Str("default"), objects.Str("job")));
+  EXPECT_EQ(live.cluster().jobs.size(), 0u);
+  EXPECT_EQ(live.cluster().used[NodeId(0)].cpu(), 100);
+  EXPECT_EQ(live.rebuilds(), 1u);
+}
+
+TEST(LiveCluster, ANewKindOfResourceHasTheTablesBuiltAnew) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Group("job", "default", 1);
+  objects.Pod({.name = "a", .group = "job"});
+  live.cluster();
+  objects.Pod({.name = "b", .group = "job", .gpu = 1});
+  live.cluster();
+  EXPECT_EQ(live.rebuilds(), 2u);
+  objects.Pod({.name = "c", .group = "job", .gpu = 1});
+  live.cluster();
+  EXPECT_EQ(live.rebuilds(), 2u);
+}
+
+// Random comings and goings: after each, the tables say what a fresh build of the same objects
+// says.
+TEST(LiveCluster, FollowsAnyChangeExactly) {
+  std::mt19937 random(7);
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 30; ++round) {
+    LiveCluster live{BuildOptions{}};
+    Objects changes(live);
+    std::map<std::string, double> nodes;
+    std::map<std::string, std::pair<std::string, int32_t>> groups;
+    std::map<std::string, Objects::PodShape> pods;
+    changes.Queue("default");
+    changes.Queue("other");
+    for (int step = 0; step < 120; ++step) {
+      const std::string node = "n" + std::to_string(pick(4));
+      const std::string group = "g" + std::to_string(pick(5));
+      const std::string pod = "p" + std::to_string(pick(25));
+      switch (pick(9)) {
+        case 0:
+          changes.Node(node, nodes[node] = 1000 * (1 + pick(3)));
+          break;
+        case 1:
+          if (pick(4) == 0) {
+            EXPECT_EQ(live.RemoveNode(changes.Str(node)), nodes.erase(node) == 1);
+          }
+          break;
+        case 2: {
+          const auto& g = groups[group] = {pick(3) == 0 ? "other" : "default", pick(4)};
+          changes.Group(group, g.first, g.second);
+          break;
+        }
+        case 3:
+          EXPECT_EQ(live.RemovePodGroup(changes.Str("default"), changes.Str(group)),
+                    groups.erase(group) == 1);
+          break;
+        case 4:
+          EXPECT_EQ(live.RemovePod(changes.Str("default"), changes.Str(pod)), pods.erase(pod) == 1);
+          break;
+        default: {
+          Objects::PodShape shape{.name = pod, .group = pick(6) == 0 ? "" : group};
+          shape.role = pick(2) == 0 ? "worker" : "role" + std::to_string(pick(3));
+          shape.cpu = 100 * (1 + pick(3));
+          shape.gpu = pick(12) == 0 ? 1 : 0;
+          shape.ours = pick(8) != 0;
+          if (pick(2) == 0) {
+            shape.node = node;
+            constexpr TaskStatus kStatuses[] = {TaskStatus::kBound, TaskStatus::kRunning,
+                                                TaskStatus::kReleasing, TaskStatus::kSucceeded};
+            shape.status = kStatuses[pick(4)];
+          }
+          pods[pod] = shape;
+          changes.Pod(shape);
+        }
+      }
+      if (pick(3) != 0) continue;
+      ClusterBuilder builder{BuildOptions{}};
+      Objects fresh(builder);
+      fresh.Queue("default");
+      fresh.Queue("other");
+      for (const auto& [name, cpu] : nodes) fresh.Node(name, cpu);
+      for (const auto& [name, g] : groups) fresh.Group(name, g.first, g.second);
+      for (const auto& [name, shape] : pods) fresh.Pod(shape);
+      Diagnostics diagnostics;
+      const Cluster snapshot = std::move(builder).Build(diagnostics);
+      ASSERT_EQ(Describe(live.cluster()), Describe(snapshot))
+          << "round " << round << " step " << step;
+    }
+    EXPECT_LT(live.rebuilds(), 60u);
+  }
+}
+
+}  // namespace
+}  // namespace krafla

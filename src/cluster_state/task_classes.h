@@ -1,0 +1,62 @@
+// Tasks that no predicate and no scorer can tell apart share a class: the same spec and namespace,
+// the same amounts with their CSI volumes, the same say about revocable zones, and the same labels
+// as far as any selector in the cluster looks at labels of pods.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "cluster_state/cluster_builder.h"
+#include "cluster_state/csi_claims.h"
+
+namespace krafla {
+
+// Good for as long as budgets and volumes of the cluster stay what they are.
+class TaskClasses {
+ public:
+  TaskClasses(Cluster& cluster, InternedValues<LabelSetId, LabelSet>& label_index,
+              const BuildOptions& options);
+
+  // Finds or makes the class of every task.
+  void SetAll();
+  // … of one.
+  void Set(Task& task);
+  // False: some selector of the spec looks at a label that none looked at before, and every class
+  // has to be found anew.
+  bool Covers(const PodSpec& spec) const;
+  bool HasAllClaims(const Task& task) const {
+    return csi_.HasAllClaims(task, cluster_.specs[task.spec]);
+  }
+
+ private:
+  struct Key {
+    PodSpecId spec;
+    LabelSetId labels;
+    StrId ns;
+    StrId zones;  // what the pod says about revocable zones, as one text
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      const uint64_t low = (uint64_t{key.spec.value} << 32) | key.ns.value;
+      const uint64_t high = (uint64_t{key.labels.value} << 16) ^ (uint64_t{key.zones.value} << 40);
+      return (low ^ high) * 0x9e3779b97f4a7c15ULL;
+    }
+  };
+
+  ClassId ClassOf(const Task& task);
+  ClassId Intern(const Key& key, TaskClass cls);
+  StrId ZonesAsText(const Task& task);
+  LabelSetId Projected(LabelSetId labels);
+
+  Cluster& cluster_;
+  InternedValues<LabelSetId, LabelSet>& label_index_;
+  CsiClaims csi_;
+  std::vector<StrId> keys_;            // that selectors over pods name, sorted
+  std::vector<LabelSetId> projected_;  // by the full set
+  std::unordered_map<Key, std::vector<ClassId>, Hash> classes_;
+  Key last_key_;
+  ClassId last_;
+};
+
+}  // namespace krafla

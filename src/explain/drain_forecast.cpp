@@ -1,0 +1,176 @@
+#include "explain/drain_forecast.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cluster_state/derive_sums.h"
+#include "explain/zone_windows.h"
+#include "model/revocable_access.h"
+#include "session/zone_drainer.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr size_t kMostSteps = 500;
+// So many periods without any decision: nothing will change by itself.
+constexpr size_t kIdleSteps = 3;
+
+class Forecaster {
+ public:
+  Forecaster(const CycleInputs& inputs, std::string_view zone, Timestamp begin)
+      : in_(inputs), borrowed_(inputs.cluster), c_(borrowed_.cluster), memory_(inputs.memory) {
+    log_.CaptureTo(&muted_);
+    zone_ = c_.strings.Find(zone);
+    access_ = {.named_zones = in_.config.compatibility.named_zones,
+               .needs_annotation = in_.config.compatibility.implied_zone,
+               .silence_is_no = in_.config.compatibility.preemptable_default};
+    for (const ConfiguredZone& configured : ConfiguredZones(in_.config, in_.zone))
+      if (configured.name == zone) window_ = configured;
+    out_.begin = out_.end = begin;
+  }
+
+  DrainForecast Run() {
+    const int64_t period_ns = std::max(EvictPeriodNs(in_.config), Timestamp::kNsPerSecond);
+    Timestamp at = out_.begin;
+    size_t idle = 0;
+    for (size_t step = 0; step < kMostSteps; ++step, at.ns += period_ns) {
+      if (StillThere().empty()) {
+        out_.complete = true;
+        return std::move(out_);
+      }
+      if (window_ && !window_->IsEmptied(at)) {
+        out_.reopened = true;
+        break;
+      }
+      const bool decided = Step(at);
+      idle = decided ? 0 : idle + 1;
+      if (idle >= kIdleSteps) break;
+    }
+    out_.complete = StillThere().empty();
+    out_.stay = StillThere();
+    return std::move(out_);
+  }
+
+ private:
+  bool IsOnZone(JobId job) const {
+    return std::any_of(c_.jobs[job].tasks.begin(), c_.jobs[job].tasks.end(), [&](TaskId id) {
+      const Task& task = c_.tasks[id];
+      return task.node.valid() && c_.nodes[task.node].zone == zone_;
+    });
+  }
+
+  std::vector<std::string> StillThere() const {
+    std::vector<std::string> pods;
+    for (NodeId node : c_.nodes_by_name) {
+      if (c_.nodes[node].zone != zone_) continue;
+      for (TaskId id : c_.nodes[node].tasks) {
+        const Task& task = c_.tasks[id];
+        if (task.job.valid() && IsPreemptableStatus(task.status) &&
+            OffersItself(task, &c_.jobs[task.job], access_))
+          pods.push_back(c_.TaskKey(id));
+      }
+    }
+    std::sort(pods.begin(), pods.end());
+    return pods;
+  }
+
+  // One cycle; whether it decided anything.
+  bool Step(Timestamp at) {
+    SessionOptions options;
+    options.now = at;
+    options.zone = in_.zone;
+    options.memory = &memory_;
+    std::set<TaskId> evicted;
+    bool decided = false;
+    {
+      Session session(c_, in_.config, options, log_);
+      session.RunActions();
+      DrainStep step{.at = at, .pods = {}};
+      std::set<JobId> jobs;  // that lose a pod on this zone
+      for (const Eviction& e : session.plan.evictions) {
+        evicted.insert(e.task);
+        if (e.for_task.valid()) continue;
+        if (e.node.valid() && c_.nodes[e.node].zone == zone_) {
+          step.pods.push_back(c_.TaskKey(e.task));
+          jobs.insert(c_.tasks[e.task].job);
+        }
+      }
+      for (const Eviction& e : session.plan.evictions)
+        if (!e.for_task.valid() && jobs.contains(c_.tasks[e.task].job) &&
+            !(e.node.valid() && c_.nodes[e.node].zone == zone_))
+          ++step.elsewhere;
+      decided = !session.plan.evictions.empty() || !session.plan.binds.empty();
+      std::sort(step.pods.begin(), step.pods.end());
+      if (!step.pods.empty()) {
+        out_.end = at;
+        out_.steps.push_back(std::move(step));
+      }
+      out_.held.clear();
+      if (const auto* report = dynamic_cast<const DrainReport*>(session.FindPlugin("tdm")))
+        for (const HeldDrain& held : report->HeldDrains())
+          if (IsOnZone(held.job))
+            out_.held.push_back(fmt::format("{}: {}", c_.JobKey(held.job), held.why));
+    }
+    Advance(evicted, at);
+    return decided;
+  }
+
+  // What the decisions make of the cluster until the next step.
+  void Advance(const std::set<TaskId>& evicted, Timestamp at) {
+    for (uint32_t i = 0; i < c_.tasks.size(); ++i) {
+      Task& task = c_.tasks[TaskId(i)];
+      switch (task.status) {
+        case TaskStatus::kReleasing:
+          // Who was ending anyway is gone for good.
+          task.status = evicted.contains(TaskId(i)) ? TaskStatus::kPending : TaskStatus::kSucceeded;
+          Unplace(task);
+          break;
+        case TaskStatus::kPipelined:
+        case TaskStatus::kAllocated:
+          task.status = TaskStatus::kPending;
+          Unplace(task);
+          break;
+        case TaskStatus::kBinding:
+          task.status = TaskStatus::kRunning;
+          task.pod_running = true;
+          task.scheduled_at = task.started = at;
+          if (task.node.valid()) task.node_name = c_.nodes[task.node].name;
+          break;
+        default:
+          break;
+      }
+    }
+    for (NodeId node : c_.nodes_by_name)
+      std::erase_if(c_.nodes[node].tasks, [&](TaskId id) { return c_.tasks[id].node != node; });
+    DeriveSums(c_);
+  }
+
+  static void Unplace(Task& task) {
+    task.node = NodeId{};
+    task.node_name = task.nominated_node = kEmptyStr;
+    task.pod_running = task.terminating_by_preemption = task.eviction_occurred = false;
+    task.scheduled_at = task.started = Timestamp{};
+  }
+
+  const CycleInputs& in_;
+  BorrowedCluster borrowed_;
+  Cluster& c_;
+  CycleMemory memory_;
+  std::string muted_;
+  Log log_;
+  StrId zone_;
+  AccessRules access_;
+  std::optional<ConfiguredZone> window_;
+  DrainForecast out_;
+};
+
+}  // namespace
+
+DrainForecast ForecastDrain(const CycleInputs& inputs, std::string_view zone, Timestamp begin) {
+  return Forecaster(inputs, zone, begin).Run();
+}
+
+}  // namespace krafla

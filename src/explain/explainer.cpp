@@ -1,0 +1,285 @@
+#include "explain/explainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/did_you_mean.h"
+#include "explain/flip_search.h"
+#include "explain/pod_story.h"
+#include "explain/queue_story.h"
+#include "explain/zone_story.h"
+#include "explain/zone_windows.h"
+
+namespace krafla {
+
+std::string_view ToString(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kYes:
+      return "yes";
+    case Verdict::kNo:
+      return "no";
+    case Verdict::kNotAsked:
+      return "not asked";
+  }
+  return "";
+}
+
+namespace {
+
+// Attempts of one class fail alike; a few different ones are looked at.
+constexpr size_t kMostLooks = 3;
+
+std::string Unknown(std::string_view what, std::string_view name,
+                    const std::vector<std::string>& known) {
+  std::vector<std::string_view> views(known.begin(), known.end());
+  std::string text = fmt::format("no {} {} in the input", what, Quoted(name));
+  if (const auto near = DidYouMean(name, views))
+    return text + fmt::format("; did you mean \"{}\"?", *near);
+  if (!name.contains('/')) {
+    for (std::string_view view : views)
+      if (view.ends_with(fmt::format("/{}", name)))
+        return text + fmt::format("; did you mean \"{}\"?", view);
+  }
+  if (views.empty()) return text + "; it has none";
+  // A cluster has many; a few show what a name looks like.
+  std::string some;
+  for (size_t i = 0; i < views.size() && i < 5; ++i)
+    some += fmt::format("{}{}", i == 0 ? "" : ", ", views[i]);
+  return text + fmt::format("; there {} {}{}", views.size() == 1 ? "is" : "are", some,
+                            views.size() > 5 ? fmt::format(" and {} more", views.size() - 5) : "");
+}
+
+std::string Pods(int32_t n) {
+  return fmt::format("{} pod{}", n, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Explainer::Explainer(Cluster cluster, SchedulerConfig config, const SessionOptions& when)
+    : cluster_(std::move(cluster)), config_(std::move(config)), when_(when) {
+  if (when.memory != nullptr) memory_ = *when.memory;
+  when_.memory = nullptr;
+}
+
+Result<Explanation> Explainer::Explain(std::string_view kind, std::string_view name) {
+  if (kind == "job") return ExplainJob(name);
+  if (kind == "pod") return ExplainPod(name);
+  if (kind == "queue") return ExplainQueue(name);
+  if (kind == "zone") return ExplainZone(name);
+  static constexpr std::string_view kKinds[] = {"job", "pod", "queue", "zone"};
+  return Fail(fmt::format("cannot explain {}{}", Quoted(kind), DidYouMeanHint(kind, kKinds)));
+}
+
+std::unique_ptr<Explainer::Baseline> Explainer::RunBaseline(JobId job) {
+  auto baseline = std::make_unique<Baseline>(
+      Baseline{.cluster = CopyCluster(cluster_), .memory = memory_, .muted = {}, .log = Log{}});
+  baseline->log.CaptureTo(&baseline->muted);
+  baseline->probe = std::make_unique<CycleProbe>(baseline->cluster, job);
+  SessionOptions options = when_;
+  options.memory = &baseline->memory;
+  if (job.valid()) baseline->probe->ListenThrough(options);
+  baseline->session = std::make_unique<Session>(baseline->cluster, config_, options, baseline->log);
+  baseline->probe->Attach(*baseline->session);
+  baseline->session->RunActions();
+  return baseline;
+}
+
+// Runs the cycle once more and stops at the chosen moments to look at every node.
+std::vector<RoomSearch> Explainer::LookAtAttempts(JobId job,
+                                                  const std::vector<EvictionAttempt>& attempts,
+                                                  TaskId pod) {
+  std::vector<const EvictionAttempt*> chosen;
+  for (const char* action : {"preempt", "reclaim"}) {
+    std::set<ClassId> classes;
+    const EvictionAttempt* first = nullptr;
+    size_t looks = 0;
+    for (const EvictionAttempt& attempt : attempts) {
+      if (attempt.action != action) continue;
+      if (first == nullptr) first = &attempt;
+      const bool asked_for = attempt.task == pod;
+      if (pod.valid() ? !asked_for
+                      : attempt.placed || looks >= kMostLooks ||
+                            !classes.insert(cluster_.tasks[attempt.task].cls).second)
+        continue;
+      ++looks;
+      chosen.push_back(&attempt);
+    }
+    // All found room: the first one shows how.
+    if (looks == 0 && first != nullptr) chosen.push_back(first);
+  }
+  std::vector<RoomSearch> searches;
+  if (chosen.empty()) return searches;
+  CycleRun run(Inputs());
+  CycleProbe probe(run.cluster(), job);
+  for (const EvictionAttempt* attempt : chosen)
+    probe.LookAt(attempt->round, [&, attempt](Session& session) {
+      const auto action =
+          attempt->action == "preempt" ? EvictingAction::kPreempt : EvictingAction::kReclaim;
+      searches.push_back(SearchRoom(session, probe, action, attempt->task));
+    });
+  run.Run(&probe);
+  return searches;
+}
+
+void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, TaskId pod,
+                            Explanation& explanation) const {
+  const Cluster& c = s.cluster;
+  const Job& job = c.jobs[id];
+  const JobStanding standing = StandingOf(s, id);
+  const std::string who = pod.valid() ? c.TaskKey(pod) : c.JobKey(id);
+  size_t evicted = 0;
+  for (const Eviction& e : s.plan.evictions)
+    if (e.for_task.valid() && (pod.valid() ? e.for_task == pod : c.tasks[e.for_task].job == id))
+      ++evicted;
+
+  const bool pod_placed = pod.valid() && c.tasks[pod].status != TaskStatus::kPending &&
+                          c.tasks[pod].status != TaskStatus::kAllocated;
+  if (pod_placed) {
+    const std::string node(c.NodeName(c.tasks[pod].node));
+    explanation.answer =
+        c.tasks[pod].status == TaskStatus::kPipelined
+            ? fmt::format("{} gets its room on {} in this cycle, once {}.", who, node,
+                          evicted > 0 ? fmt::format("{} evicted for it {} ended",
+                                                    Pods(static_cast<int32_t>(evicted)),
+                                                    evicted == 1 ? "has" : "have")
+                                      : "terminating pods are gone")
+            : fmt::format("{} is bound to {} by this cycle.", who, node);
+  } else if (!pod.valid() && standing.pending == 0 && standing.pipelined == 0 &&
+             standing.bound == 0) {
+    explanation.answer = job.tasks.empty() && job.phase == JobPhase::kPending && !gates.why.empty()
+                             ? fmt::format("{} waits to be let into queue {}: {}.", who,
+                                           c.QueueName(job.queue), gates.why)
+                             : fmt::format("{} waits for nothing.", who);
+  } else if (!pod.valid() && standing.pipelined > 0 && standing.has_minimum) {
+    explanation.answer = fmt::format(
+        "{} gets room in this cycle: {} {} for {}.", who, Pods(standing.pipelined),
+        standing.pipelined == 1 ? "waits" : "wait",
+        evicted > 0 ? fmt::format("{} evicted for it to end", Pods(static_cast<int32_t>(evicted)))
+                    : "terminating pods to be gone");
+  } else if (!pod.valid() && standing.bound > 0) {
+    explanation.answer =
+        standing.pending == 0
+            ? fmt::format("{} is placed by this cycle: {} bound.", who, Pods(standing.bound))
+            : fmt::format("{} gets {} bound by this cycle, {} more wait{}: {}.", who,
+                          Pods(standing.bound), standing.pending, standing.pending == 1 ? "s" : "",
+                          gates.why.empty() ? "there is no room for more" : gates.why);
+  } else {
+    explanation.answer = fmt::format(
+        "{} waits: {}.", who, gates.why.empty() ? "its minimum could not be reached" : gates.why);
+  }
+  explanation.facts.push_back(fmt::format(
+      "PodGroup {}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}", c.JobKey(id),
+      job.Ready() - job.Count(TaskStatus::kAllocated), Pods(static_cast<int32_t>(job.tasks.size())),
+      job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
+}
+
+void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
+  std::vector<RoomSearch> searches;
+  FlipClues clues{.searches = searches, .said_no = {}};
+  bool waits = false;
+  {
+    const JobPhase phase_before = cluster_.jobs[id].phase;
+    const std::unique_ptr<Baseline> baseline = RunBaseline(id);
+    Session& session = *baseline->session;
+    const std::vector<EvictionAttempt> attempts = AttemptsOf(*baseline->probe);
+    searches = LookAtAttempts(id, attempts, pod);
+    JobGates gates = GatesOf({.session = session,
+                              .probe = *baseline->probe,
+                              .job = id,
+                              .phase_before = phase_before,
+                              .attempts = attempts,
+                              .searches = searches});
+    if (pod.valid()) AddRefusalsOfPod(session, pod, gates);
+    DescribeJob(session, id, gates, pod, explanation);
+    explanation.gates = std::move(gates.gates);
+    AddVictimsFor(session, id, pod, explanation);
+
+    const JobStanding standing = StandingOf(session, id);
+    const TaskStatus status =
+        pod.valid() ? baseline->cluster.tasks[pod].status : TaskStatus::kPending;
+    waits = pod.valid()
+                ? status == TaskStatus::kPending || status == TaskStatus::kAllocated
+                : standing.pending > 0 || (cluster_.jobs[id].tasks.empty() &&
+                                           baseline->cluster.jobs[id].phase == JobPhase::kPending);
+    const CycleProbe& probe = *baseline->probe;
+    for (const PluginVote& vote : probe.enqueue())
+      if (vote.vote == Vote::kReject) clues.said_no.emplace_back(vote.plugin, Switch::kJobEnqueued);
+    for (const StarvingRound& round : probe.starving())
+      for (const PluginVote& vote : round.votes)
+        if (vote.vote == Vote::kReject)
+          clues.said_no.emplace_back(vote.plugin, Switch::kJobStarving);
+    for (const PipelinedPoll& poll : probe.pipelined())
+      for (const PluginVote& vote : poll.votes)
+        if (vote.vote == Vote::kReject)
+          clues.said_no.emplace_back(vote.plugin, Switch::kJobPipelined);
+    for (const QueueRefusal& refusal : probe.queue_refusals()) {
+      clues.said_no.emplace_back(refusal.plugin, Switch::kAllocatable);
+      clues.said_no.emplace_back(refusal.plugin, Switch::kOverused);
+    }
+  }
+  if (waits) explanation.flips = SearchFlips(Inputs(), {.job = id, .pod = pod}, clues);
+}
+
+Result<Explanation> Explainer::ExplainJob(std::string_view name) {
+  std::vector<std::string> known;
+  for (JobId id : cluster_.jobs_by_name) {
+    known.push_back(cluster_.JobKey(id));
+    if (known.back() != name) continue;
+    Explanation explanation{.kind = "job", .name = std::string(name)};
+    ExplainWaiting(id, TaskId{}, explanation);
+    return explanation;
+  }
+  return Fail(Unknown("PodGroup", name, known));
+}
+
+Result<Explanation> Explainer::ExplainPod(std::string_view name) {
+  TaskId pod;
+  std::vector<std::string> known;
+  for (uint32_t t = 0; t < cluster_.tasks.size(); ++t) {
+    known.push_back(cluster_.TaskKey(TaskId(t)));
+    if (known.back() == name) pod = TaskId(t);
+  }
+  std::sort(known.begin(), known.end());
+  if (!pod.valid()) return Fail(Unknown("pod", name, known));
+  Explanation explanation{.kind = "pod", .name = std::string(name)};
+  const Task& task = cluster_.tasks[pod];
+  if (task.status == TaskStatus::kPending && task.job.valid()) {
+    ExplainWaiting(task.job, pod, explanation);
+    return explanation;
+  }
+  const std::unique_ptr<Baseline> baseline = RunBaseline(task.job);
+  TellPodStory(*baseline->session, task.job.valid() ? baseline->probe.get() : nullptr, pod,
+               explanation);
+  return explanation;
+}
+
+Result<Explanation> Explainer::ExplainQueue(std::string_view name) {
+  const QueueId queue = cluster_.FindQueue(name);
+  if (!queue.valid()) {
+    std::vector<std::string> known;
+    for (QueueId id : cluster_.queues_by_name) known.emplace_back(cluster_.QueueName(id));
+    return Fail(Unknown("queue", name, known));
+  }
+  Explanation explanation{.kind = "queue", .name = std::string(name)};
+  const Cluster before = CopyCluster(cluster_);
+  const std::unique_ptr<Baseline> baseline = RunBaseline(JobId{});
+  TellQueueStory(before, *baseline->session, queue, explanation);
+  return explanation;
+}
+
+Result<Explanation> Explainer::ExplainZone(std::string_view name) {
+  const std::vector<ConfiguredZone> zones = ConfiguredZones(config_, when_.zone);
+  std::set<std::string> names;
+  for (const ConfiguredZone& zone : zones) names.insert(zone.name);
+  for (const Node& node : cluster_.nodes)
+    if (node.zone != kEmptyStr) names.insert(std::string(cluster_.Text(node.zone)));
+  if (!names.contains(std::string(name)))
+    return Fail(Unknown("zone", name, {names.begin(), names.end()}));
+  Explanation explanation{.kind = "zone", .name = std::string(name)};
+  TellZoneStory(Inputs(), name, explanation);
+  return explanation;
+}
+
+}  // namespace krafla

@@ -1,0 +1,260 @@
+#include "explain/pod_story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/go_duration.h"
+#include "explain/candidates.h"
+#include "explain/eviction_story.h"
+#include "explain/veto_numbers.h"
+#include "model/disruption_budget.h"
+#include "model/pod_budgets.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr size_t kMostTakers = 10;
+constexpr size_t kMostNeighbours = 12;
+constexpr size_t kMostVictims = 20;
+
+class PodStory {
+ public:
+  PodStory(Session& session, CycleProbe* probe, TaskId pod, Explanation& out)
+      : s_(session),
+        c_(session.cluster),
+        probe_(probe),
+        pod_(pod),
+        task_(c_.tasks[pod]),
+        name_(c_.TaskKey(pod)),
+        out_(out) {}
+
+  void Tell() {
+    for (size_t i = 0; i < s_.plan.evictions.size(); ++i)
+      if (s_.plan.evictions[i].task == pod_) return TellEvicted(i);
+    if (!task_.job.valid()) {
+      out_.answer = fmt::format(
+          "{} belongs to no PodGroup of this scheduler: it is neither placed nor evicted by it.",
+          name_);
+      return;
+    }
+    Where();
+    if (!IsPreemptableStatus(task_.status)) {
+      out_.answer = fmt::format("{} is {}: it is neither placed nor evicted by this cycle.", name_,
+                                ToString(task_.status));
+      return;
+    }
+    Protections();
+    Takers();
+    out_.answer = fmt::format("{} stays where it is: {}.", name_, Summary());
+  }
+
+ private:
+  void Where() {
+    const Job& job = c_.jobs[task_.job];
+    out_.facts.push_back(
+        fmt::format("{} on {}; PodGroup {}: {} ready, minimum {}; queue {}; priority {}",
+                    ToString(task_.status),
+                    task_.node.valid() ? std::string(c_.NodeName(task_.node)) : "an unknown node",
+                    c_.JobKey(task_.job), job.Ready(), job.min_available, c_.QueueName(job.queue),
+                    job.priority));
+  }
+
+  void TellEvicted(size_t index) {
+    const Eviction& e = s_.plan.evictions[index];
+    out_.answer = fmt::format("{} is {}.", name_, EvictionHeadline(s_, index));
+    if (e.for_task.valid()) {
+      const JobId taker = c_.tasks[e.for_task].job;
+      out_.facts.push_back(fmt::format(
+          "its place on {} goes to {} of PodGroup {} (queue {}, priority {}), once it has ended",
+          e.node.valid() ? c_.NodeName(e.node) : "its node", c_.TaskKey(e.for_task),
+          c_.JobKey(taker), c_.QueueName(c_.jobs[taker].queue), c_.jobs[taker].priority));
+    } else {
+      out_.facts.push_back("nobody takes its place: its node is handed back");
+    }
+    const std::string agreed = PluginsThatAllowed(s_, e);
+    if (!agreed.empty())
+      out_.facts.push_back(fmt::format("asked and agreed, in the tier that decided: {}", agreed));
+    ExplanationTable table{.name = "neighbours",
+                           .title = e.node.valid()
+                                        ? fmt::format("the others on {}", c_.NodeName(e.node))
+                                        : "the others",
+                           .columns = {"pod", "what became of it"}};
+    for (const EvictionStories::Neighbour& n : EvictionStories(s_).NeighboursOf(index)) {
+      if (table.rows.size() >= kMostNeighbours) {
+        ++table.left_out;
+        continue;
+      }
+      table.rows.push_back({c_.TaskKey(n.task), n.why});
+    }
+    if (table.rows.empty()) {
+      out_.facts.push_back("it was alone on its node");
+    } else {
+      out_.tables.push_back(std::move(table));
+    }
+  }
+
+  bool Configured(std::string_view plugin) const {
+    const auto& names = s_.plugin_names();
+    return std::find(names.begin(), names.end(), plugin) != names.end();
+  }
+
+  void Protect(std::string_view by, std::string why) {
+    protections_.emplace_back(std::string(by), std::move(why));
+  }
+
+  // What would hold against anybody.
+  void Protections() {
+    const Job& job = c_.jobs[task_.job];
+    if (!task_.preemptable) Protect("the pod", "says preemptable: false");
+    if (Configured("gang") && job.Ready() <= job.min_available)
+      Protect("gang", fmt::format("{} has {} ready, minimum {}", c_.JobKey(task_.job), job.Ready(),
+                                  job.min_available));
+    if (Configured("cdp"))
+      if (const auto cooldown = CooldownOf(s_, pod_); cooldown && task_.pod_running)
+        Protect("cdp",
+                fmt::format("cooldown, {} left of {}", FormatShortDuration(cooldown->left_ns),
+                            FormatShortDuration(cooldown->length_ns)));
+    if (Configured("conformance")) {
+      const std::string_view cls = c_.Text(task_.priority_class);
+      if (c_.Text(task_.ns) == "kube-system" || cls == "system-cluster-critical" ||
+          cls == "system-node-critical")
+        Protect("conformance", "it belongs to the system");
+    }
+    if (Configured("pdb")) {
+      PodBudgets budgets(c_,
+                         PodBudgets::Rules{.charge_only_the_allowed = s_.compat.budget_accounting,
+                                           .unlabelled_may_go = s_.compat.pdb_unlabelled});
+      for (uint32_t b : budgets.BudgetsOf(pod_))
+        if (c_.budgets[b].disruptions_allowed <= 0)
+          Protect("pdb", fmt::format("PodDisruptionBudget {}/{} allows no disruption",
+                                     c_.Text(c_.budgets[b].ns), c_.Text(c_.budgets[b].name)));
+    }
+    if (protections_.empty()) return;
+    ExplanationTable table{
+        .name = "protections", .title = "what protects it", .columns = {"by", "because"}};
+    for (const auto& [by, why] : protections_) table.rows.push_back({by, why});
+    out_.tables.push_back(std::move(table));
+  }
+
+  // The pods that wait and could ask for its place, each with the answer it would get.
+  void Takers() {
+    ExplanationTable table{.name = "takers",
+                           .title = "who waits, and what keeps this pod from being taken for it",
+                           .columns = {"for", "action", "answer"}};
+    size_t waiting = 0;
+    for (JobId id : c_.jobs_by_name) {
+      const Job& job = c_.jobs[id];
+      if (id == task_.job || job.Count(TaskStatus::kPending) == 0) continue;
+      const bool same_queue = job.queue == c_.jobs[task_.job].queue;
+      const EvictingAction action =
+          same_queue ? EvictingAction::kPreempt : EvictingAction::kReclaim;
+      if (!s_.config.HasAction(ToString(action))) continue;
+      const auto taker = std::find_if(job.tasks.begin(), job.tasks.end(), [&](TaskId t) {
+        return c_.tasks[t].status == TaskStatus::kPending && !c_.tasks[t].gated;
+      });
+      if (taker == job.tasks.end()) continue;
+      if (++waiting > kMostTakers) {
+        ++table.left_out;
+        continue;
+      }
+      table.rows.push_back({c_.TaskKey(*taker), ToString(action), AnswerTo(action, id, *taker)});
+    }
+    takers_ = waiting;
+    if (!table.rows.empty()) out_.tables.push_back(std::move(table));
+  }
+
+  std::string AnswerTo(EvictingAction action, JobId job, TaskId taker) {
+    if (s_.JobInvalid(job)) return "its job is not valid";
+    if (!s_.JobStarving(job)) return "its job does not starve";
+    if (!task_.node.valid()) return "its node is not known";
+    const Candidacy candidacy = CandidacyOf(s_, action, taker, pod_);
+    if (candidacy != Candidacy::kCandidate)
+      return fmt::format("not a candidate: {}", ToString(candidacy));
+    const CandidateCensus census = CandidatesOn(s_, action, taker, task_.node);
+    probe_->StartVotes();
+    const Victims victims = action == EvictingAction::kPreempt
+                                ? s_.Preemptable(taker, census.candidates)
+                                : s_.Reclaimable(taker, census.candidates);
+    const std::vector<VictimVote> votes = probe_->TakeVotes();
+    if (std::find(victims.tasks.begin(), victims.tasks.end(), pod_) != victims.tasks.end()) {
+      ++could_be_taken_;
+      return "the plugins would let it go; this cycle took another way";
+    }
+    for (const VictimVote& vote : votes) {
+      if (vote.vote == Vote::kAbstain) continue;
+      if (std::find(vote.asked.begin(), vote.asked.end(), pod_) == vote.asked.end()) continue;
+      if (std::find(vote.let_go.begin(), vote.let_go.end(), pod_) != vote.let_go.end()) continue;
+      return "spared by " + DescribeVeto(s_, action, taker, vote, pod_);
+    }
+    return "the plugins do not agree on any victim";
+  }
+
+  std::string Summary() const {
+    if (!protections_.empty()) {
+      std::string text =
+          fmt::format("{} protects it ({})", protections_[0].first, protections_[0].second);
+      return text;
+    }
+    if (could_be_taken_ > 0)
+      return fmt::format("it could be a victim, but nobody needed its place in this cycle");
+    if (takers_ > 0) return "nobody who waits may take its place";
+    return "nobody waits for its place, and nothing protects it";
+  }
+
+  Session& s_;
+  const Cluster& c_;
+  CycleProbe* probe_;
+  TaskId pod_;
+  const Task& task_;
+  std::string name_;
+  Explanation& out_;
+  std::vector<std::pair<std::string, std::string>> protections_;
+  size_t takers_ = 0;
+  size_t could_be_taken_ = 0;
+};
+
+}  // namespace
+
+void TellPodStory(Session& session, CycleProbe* probe, TaskId pod, Explanation& explanation) {
+  PodStory(session, probe, pod, explanation).Tell();
+}
+
+void AddRefusalsOfPod(Session& s, TaskId pod, JobGates& gates) {
+  const FitError* error = s.fit_errors.Find(pod);
+  if (error == nullptr) return;
+  for (Gate& gate : gates.gates) {
+    if (gate.name != "room") continue;
+    if (gate.verdict != Verdict::kNo) return;
+    gate.text = fmt::format("{}: {}", s.cluster.TaskKey(pod), FitErrors::Text(*error, s.reasons));
+    ExplanationTable table{.name = "refusals", .columns = {"nodes", "reason"}};
+    for (const auto& [code, count] : error->reasons)
+      table.rows.push_back({count, s.reasons.Text(code)});
+    std::stable_sort(table.rows.begin(), table.rows.end(),
+                     [](const auto& l, const auto& r) { return *l[0].number > *r[0].number; });
+    gate.tables.clear();
+    if (table.rows.size() > 1) gate.tables.push_back(std::move(table));
+  }
+}
+
+void AddVictimsFor(const Session& s, JobId job, TaskId pod, Explanation& explanation) {
+  ExplanationTable table{
+      .name = "victims", .title = "who goes for it", .columns = {"pod", "node", "why"}};
+  for (const Eviction& e : s.plan.evictions) {
+    if (!e.for_task.valid()) continue;
+    if (pod.valid() ? e.for_task != pod : s.cluster.tasks[e.for_task].job != job) continue;
+    const std::string agreed = PluginsThatAllowed(s, e);
+    table.rows.push_back(
+        {s.cluster.TaskKey(e.task), e.node.valid() ? s.cluster.NodeName(e.node) : "unknown",
+         fmt::format("{}{}", WhyEvicted(s, e), agreed.empty() ? "" : "; allowed by " + agreed)});
+  }
+  if (table.rows.size() > kMostVictims) {
+    table.left_out = table.rows.size() - kMostVictims;
+    table.rows.erase(table.rows.begin() + static_cast<ptrdiff_t>(kMostVictims), table.rows.end());
+  }
+  if (!table.rows.empty()) explanation.tables.push_back(std::move(table));
+}
+
+}  // namespace krafla

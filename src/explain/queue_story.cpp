@@ -1,0 +1,233 @@
+#include "explain/queue_story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explain/amount_words.h"
+#include "explain/veto_numbers.h"
+#include "explain/why_waiting.h"
+#include "fair_share/dominant_share.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr size_t kMostJobs = 15;
+
+class QueueStory {
+ public:
+  QueueStory(const Cluster& before, const Session& session, QueueId queue, Explanation& out)
+      : before_(before), s_(session), c_(session.cluster), queue_(queue), out_(out) {
+    Table<QueueId, Account> accounts(before.queues.size());
+    accounts_ = std::move(accounts);
+    for (QueueId id : before.queues_by_name) {
+      Account& account = accounts_[id];
+      account.known = s_.queue_reports[id].known;
+      account.deserved = s_.queue_reports[id].deserved;
+      account.allocated = AllocatedOf(before, id);
+      account.request = account.allocated;
+    }
+    for (JobId id : before.jobs_by_name) {
+      const Job& job = before.jobs[id];
+      Account& account = accounts_[job.queue];
+      for (TaskId task : job.tasks) {
+        if (before.tasks[task].status == TaskStatus::kPending)
+          account.request.Add(before.Request(task));
+        const Task& t = before.tasks[task];
+        if (t.status == TaskStatus::kRunning && t.preemptable) ++account.candidates;
+      }
+    }
+  }
+
+  void Tell() {
+    const Queue& queue = before_.queues[queue_];
+    const Account& account = accounts_[queue_];
+    const std::string name(before_.QueueName(queue_));
+    out_.facts.push_back(fmt::format(
+        "{}, weight {}{}{}, {}", ToString(queue.state), queue.weight,
+        queue.capability ? ", capability " + NamedAmountsText(*queue.capability, c_.kinds) : "",
+        queue.guarantee ? ", guarantee " + NamedAmountsText(*queue.guarantee, c_.kinds) : "",
+        queue.reclaimable ? "reclaimable" : "not reclaimable"));
+    if (!account.known) {
+      out_.answer = fmt::format("{} holds {}; {}.", name, AmountsText(account.allocated, c_.kinds),
+                                s_.config.tiers.empty() || !HasProportion()
+                                    ? "no plugin shares the cluster among queues"
+                                    : "no job uses it, so it deserves nothing");
+    } else {
+      out_.answer = Answer(name, account);
+    }
+    Shares();
+    if (account.known) {
+      CouldReclaim(account);
+      OthersCouldReclaim(account);
+    }
+    ThisCycle();
+    Waiting();
+  }
+
+ private:
+  struct Account {
+    bool known = false;
+    Resource deserved;
+    Resource allocated;
+    Resource request;
+    size_t candidates = 0;  // running pods that may be victims
+  };
+
+  bool HasProportion() const {
+    const auto& names = s_.plugin_names();
+    return std::find(names.begin(), names.end(), "proportion") != names.end();
+  }
+
+  static bool IsOver(const Account& a) {
+    return a.known && !a.allocated.LessEqual(a.deserved, Missing::kZero);
+  }
+  // As reclaim and allocate see it: they pass over a queue that has all it deserves.
+  static bool IsUnder(const Account& a) {
+    return a.known && !a.deserved.LessEqual(a.allocated, Missing::kZero);
+  }
+  static bool AsksForMore(const Account& a) {
+    return !a.request.LessEqual(a.allocated, Missing::kZero);
+  }
+
+  std::string Answer(const std::string& name, const Account& a) const {
+    const double share = DominantShare(a.allocated, a.deserved);
+    std::string text = fmt::format("{} holds {} of the {} it deserves ({:.0f}%)", name,
+                                   AmountsText(a.allocated, c_.kinds),
+                                   AmountsText(a.deserved, c_.kinds), share * 100);
+    if (IsOver(a)) {
+      const Resource more = Resource::Exceeding(a.allocated, a.deserved);
+      text +=
+          fmt::format(": over by {}, which others may take back", NamedAmountsText(more, c_.kinds));
+      if (!before_.queues[queue_].reclaimable) text += ", were it reclaimable";
+    } else if (IsUnder(a)) {
+      text += AsksForMore(a) ? ": it is due more and asks for more"
+                             : ": it is due more, and asks for nothing more";
+    } else {
+      text += ": it has all it deserves";
+    }
+    return text + ".";
+  }
+
+  void Shares() {
+    ExplanationTable table{
+        .name = "queues",
+        .title = "all queues before this cycle",
+        .columns = {"queue", "weight", "share", "deserved", "allocated", "request", "standing"}};
+    for (QueueId id : before_.queues_by_name) {
+      const Account& a = accounts_[id];
+      table.rows.push_back(
+          {before_.QueueName(id), before_.queues[id].weight,
+           a.known ? fmt::format("{:.0f}%", DominantShare(a.allocated, a.deserved) * 100) : "-",
+           a.known ? AmountsText(a.deserved, c_.kinds) : "-", AmountsText(a.allocated, c_.kinds),
+           AmountsText(a.request, c_.kinds),
+           IsOver(a)    ? "over"
+           : IsUnder(a) ? (AsksForMore(a) ? "under, asks for more" : "under")
+           : a.known    ? "at its share"
+                        : "-"});
+    }
+    out_.tables.push_back(std::move(table));
+  }
+
+  void CouldReclaim(const Account& own) {
+    ExplanationTable table{.name = "couldReclaim",
+                           .title = "what it could take back from others",
+                           .columns = {"from", "at most", "pods that may be victims"}};
+    for (QueueId id : before_.queues_by_name) {
+      const Account& a = accounts_[id];
+      if (id == queue_ || !IsOver(a)) continue;
+      table.rows.push_back(
+          {before_.QueueName(id),
+           before_.queues[id].reclaimable
+               ? NamedAmountsText(Resource::Exceeding(a.allocated, a.deserved), c_.kinds)
+               : "nothing: it is not reclaimable",
+           a.candidates});
+    }
+    if (!IsUnder(own)) {
+      out_.facts.push_back("it may not reclaim: it has all it deserves");
+    } else if (table.rows.empty()) {
+      out_.facts.push_back("there is nothing to reclaim: no other queue has more than it deserves");
+    } else {
+      out_.facts.push_back(fmt::format(
+          "it may reclaim up to {} more{}",
+          NamedAmountsText(Resource::Exceeding(own.deserved, own.allocated), c_.kinds),
+          s_.config.HasAction("reclaim") ? "" : ", but reclaim is not among the actions"));
+      out_.tables.push_back(std::move(table));
+    }
+  }
+
+  void OthersCouldReclaim(const Account& own) {
+    if (!IsOver(own) || !before_.queues[queue_].reclaimable) {
+      out_.facts.push_back(IsOver(own) ? "others may take nothing from it: it is not reclaimable"
+                                       : "others may take nothing from it: it has no more than it "
+                                         "deserves");
+      return;
+    }
+    std::string who;
+    for (QueueId id : before_.queues_by_name)
+      if (id != queue_ && IsUnder(accounts_[id]) && AsksForMore(accounts_[id]))
+        who += fmt::format("{}{}", who.empty() ? "" : ", ", before_.QueueName(id));
+    out_.facts.push_back(fmt::format(
+        "others may take back {}: {} of its pods may be victims; {}{}",
+        NamedAmountsText(Resource::Exceeding(own.allocated, own.deserved), c_.kinds),
+        own.candidates, who.empty() ? "no queue asks for it now" : "asking for more: " + who,
+        s_.config.HasAction("reclaim") ? "" : "; but reclaim is not among the actions"));
+  }
+
+  void ThisCycle() {
+    size_t bound = 0;
+    size_t lost = 0;
+    size_t taken = 0;
+    for (const Bind& b : s_.plan.binds) bound += QueueOf(b.task) == queue_ ? 1 : 0;
+    for (const Eviction& e : s_.plan.evictions) {
+      if (QueueOf(e.task) == queue_) ++lost;
+      if (e.action == "reclaim" && e.for_task.valid() && QueueOf(e.for_task) == queue_) ++taken;
+    }
+    out_.facts.push_back(
+        fmt::format("this cycle: {} of its pods bound, {} evicted, {} reclaimed from others for it",
+                    bound, lost, taken));
+  }
+
+  QueueId QueueOf(TaskId task) const {
+    const JobId job = c_.tasks[task].job;
+    return job.valid() ? c_.jobs[job].queue : QueueId{};
+  }
+
+  void Waiting() {
+    const WhyWaiting why(s_);
+    ExplanationTable table{.name = "waiting",
+                           .title = "its jobs that wait after this cycle",
+                           .columns = {"job", "pods", "why"}};
+    for (JobId id : c_.jobs_by_name) {
+      const Job& job = c_.jobs[id];
+      const int32_t pending = job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated);
+      if (job.queue != queue_ || pending == 0) continue;
+      if (table.rows.size() >= kMostJobs) {
+        ++table.left_out;
+        continue;
+      }
+      std::string reason = s_.WaitingReason(id);
+      if (const auto answers = why.Of(id); !answers.empty())
+        reason = fmt::format("{}: {}", answers.back().action, answers.back().reason);
+      table.rows.push_back({c_.JobKey(id), pending, reason});
+    }
+    if (!table.rows.empty()) out_.tables.push_back(std::move(table));
+  }
+
+  const Cluster& before_;
+  const Session& s_;
+  const Cluster& c_;
+  QueueId queue_;
+  Explanation& out_;
+  Table<QueueId, Account> accounts_;
+};
+
+}  // namespace
+
+void TellQueueStory(const Cluster& before, const Session& session, QueueId queue,
+                    Explanation& explanation) {
+  QueueStory(before, session, queue, explanation).Tell();
+}
+
+}  // namespace krafla

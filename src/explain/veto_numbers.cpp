@@ -1,0 +1,220 @@
+#include "explain/veto_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/go_duration.h"
+#include "explain/amount_words.h"
+#include "explain/veto_words.h"
+#include "fair_share/dominant_share.h"
+#include "model/disruption_budget.h"
+#include "model/pod_budgets.h"
+
+namespace krafla {
+
+Resource AllocatedOf(const Cluster& cluster, JobId id) {
+  const Job& job = cluster.jobs[id];
+  Resource allocated = job.allocated;
+  if (job.Waiting() > 0)
+    for (TaskId task : job.tasks)
+      if (cluster.tasks[task].status == TaskStatus::kPipelined)
+        allocated.Add(cluster.Request(task));
+  return allocated;
+}
+
+Resource AllocatedOf(const Cluster& cluster, QueueId queue) {
+  Resource allocated;
+  for (JobId id : cluster.jobs_by_name)
+    if (cluster.jobs[id].queue == queue) allocated.Add(AllocatedOf(cluster, id));
+  return allocated;
+}
+
+std::optional<Cooldown> CooldownOf(const Session& s, TaskId id) {
+  const Task& task = s.cluster.tasks[id];
+  int64_t length_ns = task.cooldown_ns;
+  if (length_ns < 0 && s.compat.inherited_cooldown && task.job.valid()) {
+    const Job& job = s.cluster.jobs[task.job];
+    length_ns = job.cooldown_ns;
+    if (length_ns < 0 && job.queue.valid()) length_ns = s.cluster.queues[job.queue].cooldown_ns;
+  }
+  if (length_ns < 0)
+    for (const Tier& tier : s.config.tiers)
+      for (const PluginOption& option : tier.plugins)
+        if (option.name == "cdp")
+          length_ns = option.arguments.GetDurationNs("cdp.default-cooldown").value_or(-1);
+  if (length_ns < 0 || !task.scheduled_at.Present()) return std::nullopt;
+  const int64_t elapsed_ns = ElapsedNs(task.scheduled_at, s.now);
+  if (elapsed_ns >= length_ns) return std::nullopt;
+  return Cooldown{length_ns, length_ns - elapsed_ns};
+}
+
+namespace {
+
+class VetoText {
+ public:
+  VetoText(Session& session, EvictingAction action, TaskId for_task, const VictimVote& vote,
+           TaskId spared)
+      : s_(session),
+        c_(session.cluster),
+        action_(action),
+        for_task_(for_task),
+        vote_(vote),
+        spared_(spared) {}
+
+  std::string Text() const {
+    const auto veto = vote_.vetoes.find(spared_);
+    if (veto == vote_.vetoes.end()) return WithoutCode();
+    std::string numbers = Numbers(veto->second);
+    return numbers.empty() ? std::string(WhySpared(veto->second)) : numbers;
+  }
+
+ private:
+  std::string WithoutCode() const {
+    // tdm says no to everything a pod asks that may itself be pushed aside.
+    if (vote_.vote == Vote::kReject)
+      return fmt::format("{} may itself be pushed aside, and evicts nobody", c_.TaskKey(for_task_));
+    return "not let go";
+  }
+
+  std::string Numbers(VetoCode code) const {
+    const Task& task = c_.tasks[spared_];
+    switch (code) {
+      case VetoCode::kLowerPriorityOnly:
+        return Priorities();
+      case VetoCode::kGangAtMinimum:
+        return GangMinimum();
+      case VetoCode::kShareTooSmall:
+        return Shares();
+      case VetoCode::kQueueDeserves:
+        return QueueShare();
+      case VetoCode::kCritical:
+        return task.priority_class != kEmptyStr && c_.Text(task.ns) != "kube-system"
+                   ? fmt::format("it has the priority class {}", c_.Text(task.priority_class))
+                   : "it is in namespace kube-system";
+      case VetoCode::kCooldown:
+        return CooldownText();
+      case VetoCode::kEvictedTooOften:
+        if (const auto* times = s_.memory.FindJobEvictions(c_.JobKey(task.job)))
+          return fmt::format("{} has lost pods to others {} time(s) of late, the limit is reached",
+                             c_.JobKey(task.job), times->times.size());
+        return {};
+      case VetoCode::kBudget:
+        return vote_.plugin == "pdb" ? PodBudget() : JobBudget();
+      case VetoCode::kOnRevocableNode:
+        return fmt::format("it is on a node of zone {}, which tdm leaves to the zone's closing",
+                           task.node.valid() ? c_.Text(c_.nodes[task.node].zone) : "");
+      case VetoCode::kNotPreemptable:
+        return {};
+    }
+    return {};
+  }
+
+  // Nothing when it is over and only cdp.backoff makes it longer.
+  std::string CooldownText() const {
+    const std::optional<Cooldown> cooldown = CooldownOf(s_, spared_);
+    if (!cooldown) return {};
+    return fmt::format("cooldown, {} left of {}", FormatShortDuration(cooldown->left_ns),
+                       FormatShortDuration(cooldown->length_ns));
+  }
+
+  std::string Priorities() const {
+    const Task& task = c_.tasks[spared_];
+    const Task& own = c_.tasks[for_task_];
+    if (task.job == own.job)
+      return fmt::format("task priority {} is not above {}", own.priority, task.priority);
+    if (!task.job.valid() || !own.job.valid()) return {};
+    return fmt::format("priority {} of {} is not above {} of {}", c_.jobs[own.job].priority,
+                       c_.JobKey(own.job), c_.jobs[task.job].priority, c_.JobKey(task.job));
+  }
+
+  std::string GangMinimum() const {
+    const JobId id = c_.tasks[spared_].job;
+    const Job& job = c_.jobs[id];
+    // Those of the job that stand before it in the list and were let go count as gone.
+    const auto gone = std::count_if(vote_.let_go.begin(), vote_.let_go.end(),
+                                    [&](TaskId t) { return c_.tasks[t].job == id; });
+    std::string text =
+        fmt::format("{} has {} ready, minimum {}", c_.JobKey(id), job.Ready(), job.min_available);
+    if (gone > 0)
+      text += fmt::format(", and {} of them {} let go already", gone, gone == 1 ? "is" : "are");
+    return text;
+  }
+
+  std::string Shares() const {
+    const JobId own = c_.tasks[for_task_].job;
+    const JobId theirs = c_.tasks[spared_].job;
+    if (action_ != EvictingAction::kPreempt || !own.valid() || !theirs.valid()) return {};
+    const double with = DominantShare(AllocatedOf(c_, own).Add(c_.Request(for_task_)), c_.total);
+    // Candidates of one job are thought away one after the other.
+    Resource left = AllocatedOf(c_, theirs);
+    for (TaskId task : vote_.asked) {
+      if (c_.tasks[task].job == theirs) left.Sub(c_.Request(task));
+      if (task == spared_) break;
+    }
+    const double without = DominantShare(left, c_.total);
+    if (!(with > without)) return {};
+    return fmt::format("share {:.2f} > {:.2f} ({} with the newcomer, {} without this pod)", with,
+                       without, c_.JobKey(own), c_.JobKey(theirs));
+  }
+
+  std::string QueueShare() const {
+    const JobId job = c_.tasks[spared_].job;
+    if (!job.valid()) return {};
+    const QueueId queue = c_.jobs[job].queue;
+    const QueueReport& report = s_.queue_reports[queue];
+    if (!report.known) return {};
+    const auto gone = std::count_if(vote_.let_go.begin(), vote_.let_go.end(), [&](TaskId t) {
+      return c_.tasks[t].job.valid() && c_.jobs[c_.tasks[t].job].queue == queue;
+    });
+    return fmt::format(
+        "queue {} has {} and deserves {}{}", c_.QueueName(queue),
+        AmountsText(AllocatedOf(c_, queue), c_.kinds), AmountsText(report.deserved, c_.kinds),
+        gone > 0 ? fmt::format(", and {} pod(s) of it are let go already", gone) : std::string());
+  }
+
+  std::string PodBudget() const {
+    PodBudgets budgets(c_, PodBudgets::Rules{.charge_only_the_allowed = s_.compat.budget_accounting,
+                                             .unlabelled_may_go = s_.compat.pdb_unlabelled});
+    std::string names;
+    for (uint32_t budget : budgets.BudgetsOf(spared_)) {
+      const PodDisruptionBudget& b = c_.budgets[budget];
+      names += fmt::format("{}{}/{} allows {}", names.empty() ? "" : ", ", c_.Text(b.ns),
+                           c_.Text(b.name), b.disruptions_allowed);
+    }
+    if (names.empty()) return {};
+    return fmt::format("PodDisruptionBudget {} disruption(s)", names);
+  }
+
+  std::string JobBudget() const {
+    const JobId id = c_.tasks[spared_].job;
+    const Job& job = c_.jobs[id];
+    const std::string budget = DescribeBudget(job.budget, s_.compat.budget_precedence);
+    const JobCensus census = CensusOf(job);
+    if (budget.empty())
+      return fmt::format("{} has no budget: one eviction per evict period", c_.JobKey(id));
+    std::string complaint;
+    const Allowance allowed = AllowedEvictions(
+        job.budget, census,
+        {.floor = s_.compat.budget_floor, .max_unavailable_wins = s_.compat.budget_precedence},
+        complaint);
+    return fmt::format("budget of {}: {}, {} of {} running, {} more may go", c_.JobKey(id), budget,
+                       census.running, census.total - census.finished, allowed.count);
+  }
+
+  Session& s_;
+  const Cluster& c_;
+  EvictingAction action_;
+  TaskId for_task_;
+  const VictimVote& vote_;
+  TaskId spared_;
+};
+
+}  // namespace
+
+std::string DescribeVeto(Session& session, EvictingAction action, TaskId for_task,
+                         const VictimVote& vote, TaskId spared) {
+  return vote.plugin + ": " + VetoText(session, action, for_task, vote, spared).Text();
+}
+
+}  // namespace krafla

@@ -1,0 +1,31 @@
+// The numbers behind a plugin's veto, worked out again from the state it was given in: nothing of
+// them is recorded while scheduling.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "explain/candidates.h"
+#include "explain/cycle_probe.h"
+#include "session/session.h"
+
+namespace krafla {
+
+// Why `spared` is not let go, as the end of a sentence: "gang: research/batch has 3 ready, minimum
+// 3". To be asked while the session is in the state of the vote.
+std::string DescribeVeto(Session& session, EvictingAction action, TaskId for_task,
+                         const VictimVote& vote, TaskId spared);
+
+// What a queue's jobs hold, with pods that wait on a node: as queue shares are counted.
+Resource AllocatedOf(const Cluster& cluster, QueueId queue);
+Resource AllocatedOf(const Cluster& cluster, JobId job);
+
+// A pod's cooldown as cdp finds it: its own, its PodGroup's, its Queue's or the configured default,
+// without what cdp.backoff adds. Nothing when it has none or it is over.
+struct Cooldown {
+  int64_t length_ns = 0;
+  int64_t left_ns = 0;
+};
+std::optional<Cooldown> CooldownOf(const Session& session, TaskId task);
+
+}  // namespace krafla

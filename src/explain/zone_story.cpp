@@ -1,0 +1,255 @@
+#include "explain/zone_story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/did_you_mean.h"
+#include "base/go_duration.h"
+#include "explain/drain_forecast.h"
+#include "explain/zone_windows.h"
+#include "model/disruption_budget.h"
+#include "model/revocable_access.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr size_t kMostSteps = 15;
+constexpr size_t kMostJobs = 20;
+constexpr size_t kMostPodsInCell = 4;
+
+// "2026-03-10T21:00:00+08:00 (2026-03-10T13:00:00Z)"
+std::string BothTimes(Timestamp at, const TimeZone& zone) {
+  const int offset = zone.OffsetAt(at.UnixSeconds()).seconds;
+  std::string local = FormatRfc3339(Timestamp::FromUnixSeconds(at.UnixSeconds() + offset));
+  if (offset == 0) return local;
+  local.pop_back();  // the Z
+  const int minutes = std::abs(offset) / 60;
+  local += fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
+  return fmt::format("{} ({})", local, FormatRfc3339(at));
+}
+
+std::string Pods(size_t n) {
+  return fmt::format("{} pod{}", n, n == 1 ? "" : "s");
+}
+
+std::string Some(const std::vector<std::string>& pods) {
+  std::string text;
+  for (size_t i = 0; i < pods.size() && i < kMostPodsInCell; ++i)
+    text += (i == 0 ? "" : ", ") + pods[i];
+  if (pods.size() > kMostPodsInCell)
+    text += fmt::format(" and {} more", pods.size() - kMostPodsInCell);
+  return text;
+}
+
+class ZoneStory {
+ public:
+  ZoneStory(const CycleInputs& inputs, std::string_view zone, Explanation& out)
+      : in_(inputs), c_(inputs.cluster), name_(zone), out_(out) {
+    access_ = {.named_zones = in_.config.compatibility.named_zones,
+               .needs_annotation = in_.config.compatibility.implied_zone,
+               .silence_is_no = in_.config.compatibility.preemptable_default};
+    for (const ConfiguredZone& configured : ConfiguredZones(in_.config, in_.zone))
+      if (configured.name == zone) window_ = configured;
+    const StrId id = c_.strings.Find(zone);
+    for (NodeId node : c_.nodes_by_name)
+      if (id.valid() && c_.nodes[node].zone == id) nodes_.push_back(node);
+  }
+
+  void Tell() {
+    Nodes();
+    if (!HasTdm(in_.config)) {
+      out_.answer = fmt::format("zone {} means nothing here: plugin tdm is not configured.", name_);
+      return;
+    }
+    if (!window_) {
+      out_.answer = fmt::format(
+          "zone {} is never open: the configuration has no argument tdm.revocable-zone.{}, so "
+          "nobody is placed on its {} and nobody is taken off.",
+          name_, name_, NodeCount());
+      return;
+    }
+    const bool open = window_->IsOpen(in_.now);
+    const std::optional<Timestamp> change = window_->NextChange(in_.now);
+    out_.answer = fmt::format("zone {} is {}", name_, open ? "open" : "closed");
+    if (!window_->windows) {
+      out_.answer += fmt::format(" for good: its window {} cannot be read.", Quoted(window_->text));
+    } else if (!change) {
+      out_.answer += " all day, every day.";
+    } else {
+      out_.answer += fmt::format(", and {} in {}, at {}.", open ? "closes" : "opens",
+                                 FormatShortDuration(ElapsedNs(in_.now, *change)),
+                                 BothTimes(*change, window_->zone));
+    }
+    out_.facts.push_back(fmt::format("window {} {}; now it is {}", window_->text,
+                                     window_->zone.name(), BothTimes(in_.now, window_->zone)));
+    Drain(open, change);
+  }
+
+ private:
+  std::string NodeCount() const {
+    return fmt::format("{} node{}", nodes_.size(), nodes_.size() == 1 ? "" : "s");
+  }
+
+  // Who is on it, by job.
+  void Nodes() {
+    struct OnZone {
+      size_t pods = 0;
+      size_t go = 0;
+    };
+    std::map<std::string, std::pair<JobId, OnZone>> jobs;
+    size_t pods = 0;
+    for (NodeId node : nodes_) {
+      for (TaskId id : c_.nodes[node].tasks) {
+        const Task& task = c_.tasks[id];
+        if (IsTerminated(task.status)) continue;
+        ++pods;
+        auto& [job, on] = jobs[task.job.valid() ? c_.JobKey(task.job) : c_.TaskKey(id)];
+        job = task.job;
+        ++on.pods;
+        if (task.job.valid() && OffersItself(task, &c_.jobs[task.job], access_)) ++on.go;
+      }
+    }
+    out_.facts.push_back(
+        fmt::format("{}, {} on {}", NodeCount(), Pods(pods), nodes_.size() == 1 ? "it" : "them"));
+    ExplanationTable table{.name = "onZone",
+                           .title = "who is on it",
+                           .columns = {"job", "pods", "may be taken off", "budget"}};
+    for (const auto& [key, entry] : jobs) {
+      if (table.rows.size() >= kMostJobs) {
+        ++table.left_out;
+        continue;
+      }
+      const auto& [job, on] = entry;
+      std::string budget = "-";
+      if (job.valid()) {
+        budget = DescribeBudget(c_.jobs[job].budget, in_.config.compatibility.budget_precedence);
+        if (budget.empty()) budget = "none: one step per evict period";
+      }
+      std::string go = on.go == on.pods ? "all"
+                       : on.go == 0     ? "none: they do not say preemptable: true"
+                                        : std::to_string(on.go);
+      if (!job.valid()) go = "none: it belongs to no PodGroup";
+      table.rows.push_back({key, on.pods, go, budget});
+      leaving_ += on.go;
+      staying_ += on.pods - on.go;
+    }
+    if (!table.rows.empty()) out_.tables.push_back(std::move(table));
+  }
+
+  // Which action empties it; empty: none does.
+  std::string EmptiedBy() const {
+    std::string by;
+    for (const ActionOption& action : in_.config.actions) {
+      const bool does = action.name == "shuffle" ||
+                        (action.name == "preempt" && in_.config.compatibility.victims_in_preempt);
+      if (does && by.find(action.name) == std::string::npos)
+        by += (by.empty() ? "" : " and ") + action.name;
+    }
+    return by;
+  }
+
+  void Drain(bool open, const std::optional<Timestamp>& change) {
+    const std::string by = EmptiedBy();
+    const int64_t period_ns = EvictPeriodNs(in_.config);
+    if (by.empty()) {
+      out_.facts.push_back(
+          fmt::format("nobody empties it: {} among the actions, so pods stay when it closes",
+                      in_.config.compatibility.victims_in_preempt ? "neither preempt nor shuffle is"
+                                                                  : "shuffle is not"));
+      return;
+    }
+    out_.facts.push_back(
+        fmt::format("{} empties it, one step per {}", by, FormatShortDuration(period_ns)));
+    if (staying_ > 0)
+      out_.facts.push_back(
+          fmt::format("{} on it will not be taken off: no volcano.sh/preemptable: "
+                      "\"true\", or no PodGroup",
+                      Pods(staying_)));
+    if (leaving_ == 0 || (open && !change)) {
+      out_.facts.push_back(open ? "nobody would have to leave if it closed"
+                                : "nobody has to leave it");
+      return;
+    }
+    Timestamp begin = in_.now;
+    if (!window_->IsEmptied(in_.now)) {
+      begin = Timestamp{change->ns - window_->lead_ns};
+      if (window_->lead_ns > 0)
+        out_.facts.push_back(fmt::format("that begins {} before it closes, at {}",
+                                         FormatShortDuration(window_->lead_ns),
+                                         BothTimes(begin, window_->zone)));
+    } else if (open) {
+      out_.facts.push_back("it is being emptied already: it closes within tdm.drain-lead");
+    }
+    Forecast(begin, open);
+  }
+
+  void Forecast(Timestamp begin, bool open) {
+    const DrainForecast forecast = ForecastDrain(in_, name_, begin);
+    size_t gone = 0;
+    for (const DrainStep& step : forecast.steps) gone += step.pods.size();
+    const int64_t taken_ns = ElapsedNs(forecast.begin, forecast.end);
+    const std::string when = open ? "closing" : "emptying it";
+    std::string text;
+    if (forecast.complete) {
+      text = fmt::format(
+          "{} evicts {} in {} step{}; the last goes {}", when, Pods(gone), forecast.steps.size(),
+          forecast.steps.size() == 1 ? "" : "s",
+          taken_ns == 0 ? "at once" : FormatShortDuration(taken_ns) + " after the first cycle");
+    } else {
+      text = fmt::format("{} evicts {} in {} step{} and leaves {} there{}", when, Pods(gone),
+                         forecast.steps.size(), forecast.steps.size() == 1 ? "" : "s",
+                         Pods(forecast.stay.size()),
+                         forecast.reopened ? " when the window opens again" : "");
+    }
+    out_.facts.push_back(text + " (evicted pods come back as waiting pods; nothing else changes)");
+    for (const std::string& held : forecast.held)
+      if (!forecast.complete) out_.facts.push_back("held: " + held);
+    ExplanationTable steps{
+        .name = "drain", .title = "how it gets empty", .columns = {"after", "at", "pods", "who"}};
+    for (const DrainStep& step : forecast.steps) {
+      if (steps.rows.size() >= kMostSteps) {
+        ++steps.left_out;
+        continue;
+      }
+      std::string who = Some(step.pods);
+      if (step.elsewhere > 0)
+        who += fmt::format(", and {} of their gangs on other nodes", Pods(step.elsewhere));
+      steps.rows.push_back({FormatShortDuration(ElapsedNs(forecast.begin, step.at)),
+                            FormatRfc3339(step.at), step.pods.size(), who});
+    }
+    if (!steps.rows.empty()) out_.tables.push_back(std::move(steps));
+    if (!forecast.stay.empty()) {
+      ExplanationTable stay{.name = "stays", .title = "still there at the end", .columns = {"pod"}};
+      for (const std::string& pod : forecast.stay) {
+        if (stay.rows.size() < kMostJobs) {
+          stay.rows.push_back({pod});
+        } else {
+          ++stay.left_out;
+        }
+      }
+      out_.tables.push_back(std::move(stay));
+    }
+  }
+
+  const CycleInputs& in_;
+  const Cluster& c_;
+  std::string name_;
+  Explanation& out_;
+  AccessRules access_;
+  std::optional<ConfiguredZone> window_;
+  std::vector<NodeId> nodes_;
+  size_t leaving_ = 0;
+  size_t staying_ = 0;
+};
+
+}  // namespace
+
+void TellZoneStory(const CycleInputs& inputs, std::string_view zone, Explanation& explanation) {
+  ZoneStory(inputs, zone, explanation).Tell();
+}
+
+}  // namespace krafla

@@ -1,0 +1,65 @@
+#include "session/cycle_memory.h"
+
+#include <algorithm>
+
+namespace krafla {
+
+namespace {
+
+template <class Entries>
+auto PlaceOf(Entries& by_job, std::string_view job) {
+  return std::lower_bound(by_job.begin(), by_job.end(), job,
+                          [](const auto& entry, std::string_view key) { return entry.job < key; });
+}
+
+template <class Entry>
+const Entry* FindIn(const std::vector<Entry>& by_job, std::string_view job) {
+  const auto it = PlaceOf(by_job, job);
+  return it != by_job.end() && it->job == job ? &*it : nullptr;
+}
+
+template <class Entry>
+Entry& EntryIn(std::vector<Entry>& by_job, std::string_view job) {
+  auto it = PlaceOf(by_job, job);
+  if (it == by_job.end() || it->job != job) {
+    it = by_job.emplace(it);
+    it->job = job;
+  }
+  return *it;
+}
+
+}  // namespace
+
+const Timestamp* CycleMemory::LastEviction(std::string_view zone) const {
+  for (const ZoneEviction& e : last_evictions)
+    if (e.zone == zone) return &e.at;
+  return nullptr;
+}
+
+void CycleMemory::SetLastEviction(std::string_view zone, Timestamp at) {
+  for (ZoneEviction& e : last_evictions) {
+    if (e.zone == zone) {
+      e.at = at;
+      return;
+    }
+  }
+  last_evictions.push_back({std::string(zone), at});
+}
+
+const CycleMemory::JobLoss* CycleMemory::FindJobLoss(std::string_view job) const {
+  return FindIn(job_losses, job);
+}
+
+CycleMemory::JobLoss& CycleMemory::JobLossOf(std::string_view job) {
+  return EntryIn(job_losses, job);
+}
+
+const CycleMemory::JobEvictions* CycleMemory::FindJobEvictions(std::string_view job) const {
+  return FindIn(job_evictions, job);
+}
+
+CycleMemory::JobEvictions& CycleMemory::JobEvictionsOf(std::string_view job) {
+  return EntryIn(job_evictions, job);
+}
+
+}  // namespace krafla

@@ -1,0 +1,52 @@
+// What outlives a cycle. A restarted scheduler begins with an empty one.
+//
+// Plain values under plain names, so that it can be written down and read back. It does not grow
+// with time: whoever keeps something here drops it at the end of a cycle once it says no more than
+// its absence would.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/timestamp.h"
+
+namespace krafla {
+
+struct CycleMemory {
+  // tdm: the clock between two steps of emptying a zone.
+  struct ZoneEviction {
+    std::string zone;  // empty: the one clock for all zones (Volcano)
+    Timestamp at;
+  };
+  std::vector<ZoneEviction> last_evictions;
+
+  // tdm: a job that has lost pods, whoever evicted them.
+  struct JobLoss {
+    std::string job;      // "namespace/name"
+    Timestamp at;         // the last eviction
+    int64_t size = 0;     // how many pods it had then
+    bool ending = false;  // the last cycle saw pods of it end
+    Timestamp ended;      // the first cycle that saw none of them any more
+  };
+  std::vector<JobLoss> job_losses;  // by job
+
+  // cdp: when a job lost pods to other jobs; one instant per cycle, the earliest first.
+  struct JobEvictions {
+    std::string job;
+    std::vector<Timestamp> times;
+  };
+  std::vector<JobEvictions> job_evictions;  // by job
+
+  const Timestamp* LastEviction(std::string_view zone) const;
+  void SetLastEviction(std::string_view zone, Timestamp at);
+
+  const JobLoss* FindJobLoss(std::string_view job) const;
+  const JobEvictions* FindJobEvictions(std::string_view job) const;
+  // The entry of a job, made when there is none.
+  JobLoss& JobLossOf(std::string_view job);
+  JobEvictions& JobEvictionsOf(std::string_view job);
+};
+
+}  // namespace krafla

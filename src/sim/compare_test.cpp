@@ -1,0 +1,86 @@
+#include "sim/compare.h"
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <sstream>
+
+#include "sim/text_columns.h"
+#include "support/sample_run.h"
+
+namespace krafla {
+namespace {
+
+RunRecord Record(const testing::SampleRunOptions& options) {
+  RunRecorder recorder(testing::SampleZone());
+  testing::SampleRun(options, recorder);
+  return recorder.Finish();
+}
+
+TEST(Compare, ARunIsIdenticalToItself) {
+  const Comparison same = Compare(Record({}), Record({}), "a.yaml", "a.yaml");
+  EXPECT_TRUE(same.identical());
+  EXPECT_TRUE(same.same_workload);
+  EXPECT_GT(same.pods_in_both, 100);
+  EXPECT_GT(same.same_victims, 10);
+  EXPECT_NE(ComparisonText(same).find("Both runs went the same way."), std::string::npos);
+}
+
+TEST(Compare, AnotherPolicyShowsInPlacementsVictimsAndWaits) {
+  const Comparison other =
+      Compare(Record({}), Record({.prefers_zones = true}), "plain first", "zones first");
+  EXPECT_FALSE(other.identical());
+  EXPECT_GT(other.placements.size(), 10u);
+  EXPECT_GT(other.other_zone, 0);
+  EXPECT_GT(other.victims.size(), 0u);
+  EXPECT_EQ(other.waits.size(), static_cast<size_t>(other.sooner + other.later));
+  const std::string text = ComparisonText(other);
+  for (const char* part : {"before: plain first", "after:  zones first", "PLACEMENTS", "VICTIMS",
+                           "WAITS", "CLOSING ZONES"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(TextWidth(line), kTerminalColumns) << line;
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(ComparisonJson(other)).get(json), simdjson::SUCCESS);
+  EXPECT_EQ(simdjson::dom::array(json["placements"]).size(), other.placements.size());
+  EXPECT_EQ(simdjson::dom::array(json["victims"]).size(), other.victims.size());
+  EXPECT_FALSE(bool(json["identical"]));
+}
+
+TEST(Compare, SmallRunsDifferAsExpected) {
+  RunRecord before;
+  RunRecord after;
+  before.summary.zone = after.summary.zone = testing::SampleZone();
+  before.jobs["a/x"] = {.queue = "q", .wait = 10};
+  after.jobs["a/x"] = {.queue = "q", .wait = 70};
+  before.jobs["a/y"] = {.queue = "q", .wait = 5};
+  after.jobs["a/y"] = {.queue = "q"};  // never
+  before.jobs["a/z"] = {.queue = "q"};
+  before.pods["a/x-0"] = {.job = "a/x", .first_node = "n1", .first_zone = ""};
+  after.pods["a/x-0"] = {.job = "a/x",
+                         .first_node = "r1",
+                         .first_zone = "rz1",
+                         .evictions = 2,
+                         .action = "preempt",
+                         .reason = "zone-closed"};
+  before.pods["a/y-0"] = {.job = "a/y", .first_node = "n1", .evictions = 1};
+  const Comparison c = Compare(before, after, "b", "a");
+  EXPECT_FALSE(c.same_workload);
+  EXPECT_EQ(c.only_before, std::vector<std::string>{"a/z"});
+  ASSERT_EQ(c.waits.size(), 2u);
+  EXPECT_EQ(c.waits[0].job, "a/y");  // never is the longest
+  EXPECT_EQ(c.waits[1].after, 70);
+  EXPECT_EQ(c.later, 2);
+  ASSERT_EQ(c.placements.size(), 2u);
+  EXPECT_EQ(c.other_zone, 1);
+  EXPECT_EQ(c.bound_only_before, 1);
+  ASSERT_EQ(c.victims.size(), 2u);
+  EXPECT_EQ(c.victims[0].after, 2);
+  EXPECT_EQ(c.victims[0].reason, "zone-closed");
+  EXPECT_EQ(c.victims[1].before, 1);
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,228 @@
+// The simulated cluster itself: what kubelets, controller and faults do, to the second; that a run
+// can be repeated; that time in which nothing happens may be skipped.
+#include "sim/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "simulation/decision_judge.h"
+#include "simulation/simulated_run.h"
+
+namespace krafla::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = SimEventKind;
+
+const std::string kPlain = R"(
+start: 2026-03-10 12:00
+until: 1h
+kubelet: {startup: 3s, termination: 5s}
+recreateAfter: 2s
+cluster:
+  nodes: {count: 2, name: "n-%d", cpu: 4, memory: 16Gi}
+priorityClasses: {low: 10, urgent: 1000}
+scheduler:
+  actions: "enqueue, allocate, preempt"
+  tiers:
+  - plugins: [{name: priority}, {name: gang}, {name: cdp}, {name: predicates}]
+)";
+
+TEST(Simulation, APodIsBoundStartsRunsAndEnds) {
+  const SimulatedRun run =
+      RunScenario(kPlain + "workload: [{job: a, at: +10500ms, cpu: 1, memory: 1Gi, runTime: 60s}]");
+  ASSERT_EQ(run.problems, "");
+  // Submitted between two cycles, bound by the next one.
+  EXPECT_EQ(run.Story({Kind::kPodCreated, Kind::kPodBound, Kind::kPodStarted, Kind::kPodSucceeded,
+                       Kind::kJobCompleted}),
+            "10.5 pod-created default/a-main-0\n"
+            "11 pod-bound default/a-main-0 n-1\n"
+            "14 pod-started default/a-main-0 n-1\n"
+            "74 pod-succeeded default/a-main-0 n-1\n"
+            "74 job-completed default/a\n");
+  EXPECT_EQ(run.result.jobs_completed, 1);
+  EXPECT_LT(run.result.cycles, 10u);
+  EXPECT_EQ(run.result.cycles + run.result.skipped_ticks, 3601u);
+}
+
+TEST(Simulation, AnEvictedPodTerminatesAndIsMadeAnewUnderItsName) {
+  const SimulatedRun run = RunScenario(kPlain + R"(
+workload:
+- {job: low, priorityClass: low, replicas: 2, minAvailable: 1, cpu: 4, memory: 1Gi, runTime: 100s}
+- {job: urgent, at: +20s, priorityClass: urgent, cpu: 4, memory: 1Gi, runTime: 30s}
+)");
+  ASSERT_EQ(run.problems, "");
+  EXPECT_EQ(run.Story({Kind::kPodEvicted, Kind::kPodPipelined, Kind::kPodGone, Kind::kPodCreated,
+                       Kind::kPodBound, Kind::kPodSucceeded}),
+            "0 pod-created default/low-main-0\n"
+            "0 pod-created default/low-main-1\n"
+            "0 pod-bound default/low-main-0 n-1\n"
+            "0 pod-bound default/low-main-1 n-2\n"
+            "20 pod-created default/urgent-main-0\n"
+            "20 pod-evicted default/low-main-0 n-1\n"
+            "20 pod-pipelined default/urgent-main-0 n-1\n"
+            "25 pod-gone default/low-main-0 n-1\n"
+            "25 pod-bound default/urgent-main-0 n-1\n"
+            "27 pod-created default/low-main-0\n"
+            "58 pod-succeeded default/urgent-main-0 n-1\n"
+            "58 pod-bound default/low-main-0 n-1\n"
+            "103 pod-succeeded default/low-main-1 n-2\n"
+            "161 pod-succeeded default/low-main-0 n-1\n");
+  for (const SimEvent& event : run.events) {
+    if (event.kind != Kind::kPodEvicted) continue;
+    EXPECT_EQ(event.for_pod, "default/urgent-main-0");
+    EXPECT_EQ(event.for_job, "default/urgent");
+    EXPECT_EQ(event.reason, "priority");
+    EXPECT_EQ(event.count, 17);  // seconds of work that are lost
+    EXPECT_NE(event.text.find("default/urgent-main-0"), std::string::npos) << event.text;
+  }
+}
+
+TEST(Simulation, WorkThatIsKeptNeedNotBeDoneAgain) {
+  const SimulatedRun run = RunScenario(kPlain + R"(
+workload:
+- {job: low, priorityClass: low, replicas: 2, minAvailable: 1, cpu: 4, memory: 1Gi, runTime: 100s, keepsWork: true}
+- {job: urgent, at: +20s, priorityClass: urgent, cpu: 4, memory: 1Gi, runTime: 30s}
+)");
+  ASSERT_EQ(run.problems, "");
+  // 17 of 100 seconds were done when it was evicted; it starts again at 61.
+  EXPECT_NE(run.Story({Kind::kPodSucceeded}).find("144 pod-succeeded default/low-main-0"),
+            std::string::npos)
+      << run.Story({Kind::kPodSucceeded});
+}
+
+TEST(Simulation, AJobBelowItsMinimumKeepsWhatRuns) {
+  const SimulatedRun run = RunScenario(kPlain + R"(
+workload: [{job: gang, replicas: 2, cpu: 3, memory: 1Gi, runTime: 100s}]
+faults: [{nodeLost: n-1, at: +50s, for: 200s}]
+)");
+  ASSERT_EQ(run.problems, "");
+  EXPECT_EQ(run.Story({Kind::kPodFailed, Kind::kNodeLost, Kind::kNodeAdded, Kind::kPodCreated,
+                       Kind::kPodBound, Kind::kPodSucceeded, Kind::kJobCompleted}),
+            "0 node-added n-1\n"
+            "0 node-added n-2\n"
+            "0 pod-created default/gang-main-0\n"
+            "0 pod-created default/gang-main-1\n"
+            "0 pod-bound default/gang-main-0 n-1\n"
+            "0 pod-bound default/gang-main-1 n-2\n"
+            "50 node-lost n-1\n"
+            "50 pod-failed default/gang-main-0 n-1\n"
+            "52 pod-created default/gang-main-0\n"
+            "103 pod-succeeded default/gang-main-1 n-2\n"
+            "103 pod-bound default/gang-main-0 n-2\n"
+            "206 pod-succeeded default/gang-main-0 n-2\n"
+            "206 job-completed default/gang\n"
+            "250 node-added n-1\n");
+}
+
+TEST(Simulation, RunTimesDoNotDependOnWhatElseIsDrawn) {
+  const std::string job =
+      "- {job: a, replicas: 2, cpu: 1, memory: 1Gi, runTime: {exponential: 5m}}";
+  const auto ends = [](const SimulatedRun& run) {
+    std::map<std::string, int64_t> at;
+    for (const SimEvent& event : run.events)
+      if (event.kind == Kind::kPodSucceeded && event.job == "default/a")
+        at[event.pod] = event.at.ns;
+    return at;
+  };
+  const auto alone = ends(RunScenario(kPlain + "workload:\n" + job));
+  const auto in_company = ends(RunScenario(
+      kPlain +
+      "workload:\n- {job: b, replicas: 3, cpu: 1, memory: 1Gi, runTime: {exponential: 1m}}\n" +
+      job));
+  EXPECT_EQ(alone.size(), 2u);
+  EXPECT_EQ(alone, in_company);
+}
+
+TEST(Simulation, WrongJobsAreNamedBeforeAnythingRuns) {
+  const SimulatedRun run = RunScenario(kPlain + R"(
+workload:
+- {job: a, queue: defalt, cpu: 1, memory: 1Gi}
+- {job: b, priorityClass: urgend, cpu: 1, memory: 1Gi}
+- {job: c, cpu: 1, memory: 1Gi, replicas: 2, minAvailable: 3}
+- {job: d, cpu: 1, memory: 1Gi}
+- {job: d, cpu: 1, memory: 1Gi}
+)");
+  EXPECT_TRUE(run.events.empty());
+  for (const char* const part :
+       {"scenario.yaml:15", "\"defalt\"", "did you mean \"default\"?", "scenario.yaml:16",
+        "did you mean \"urgent\"?", "scenario.yaml:17", "scenario.yaml:19"})
+    EXPECT_NE(run.problems.find(part), std::string::npos) << part << " in\n" << run.problems;
+}
+
+// ---- the clock
+
+std::vector<fs::path> ScenarioFiles() {
+  std::vector<fs::path> files;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(KRAFLA_SOURCE_DIR) / "tests/scenarios"))
+    if (entry.path().extension() == ".yaml" && entry.path().parent_path().filename() != "files")
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(Simulation, EveryScenarioFileGivesTheSameBytesTwice) {
+  int files = 0;
+  for (const fs::path& file : ScenarioFiles()) {
+    const SimulatedRun run = RunScenarioFile(file);
+    ASSERT_EQ(run.problems, "") << file;
+    EXPECT_TRUE(run.log == RunScenarioFile(file).log) << file;
+    ++files;
+  }
+  EXPECT_GT(files, 10);
+}
+
+TEST(Simulation, SkippingIdleTimeGivesTheBytesOfEveryCycle) {
+  int files = 0;
+  for (const fs::path& file : ScenarioFiles()) {
+    const SimulatedRun run = RunScenarioFile(file);
+    ASSERT_EQ(run.problems, "") << file;
+    if (run.result.cycles + run.result.skipped_ticks > 4 * 3600) continue;  // for the time it takes
+    const SimulatedRun ticking = RunScenarioFile(file, {.every_tick = true});
+    EXPECT_EQ(ticking.result.skipped_ticks, 0u);
+    EXPECT_TRUE(run.log == ticking.log) << file;
+    ++files;
+  }
+  EXPECT_GT(files, 10);
+}
+
+// ---- the judges can say no
+
+std::string Judged(const std::string& plugins, const std::string& workload) {
+  DecisionJudge judge({});
+  const SimulatedRun run = RunScenario(
+      "start: 2026-03-10 12:00\nuntil: 1h\ncluster: {nodes: {count: 2, name: \"n-%d\", cpu: 4, "
+      "memory: "
+      "16Gi}}\npriorityClasses: {low: 10, urgent: 1000}\nscheduler:\n  actions: \"enqueue, "
+      "allocate, "
+      "preempt\"\n  tiers:\n  - plugins: [" +
+          plugins + "]\nworkload:\n" + workload,
+      {.witness = &judge});
+  return run.problems + judge.complaint();
+}
+
+TEST(DecisionJudge, NoticesAGangThatIsNotWhole) {
+  const std::string workload = "- {job: gang, replicas: 3, cpu: 4, memory: 1Gi}\n";
+  EXPECT_EQ(Judged("{name: gang}, {name: predicates}", workload), "");
+  EXPECT_NE(Judged("{name: predicates}", workload).find("which had 0 and needs 3"),
+            std::string::npos)
+      << Judged("{name: predicates}", workload);
+}
+
+TEST(DecisionJudge, NoticesACooldownThatIsNotKept) {
+  const std::string workload =
+      "- {job: low, priorityClass: low, replicas: 2, minAvailable: 1, cpu: 4, memory: 1Gi, "
+      "cooldown: 5m}\n"
+      "- {job: urgent, at: +1m, priorityClass: urgent, cpu: 4, memory: 1Gi}\n";
+  EXPECT_EQ(Judged("{name: priority}, {name: gang}, {name: cdp}, {name: predicates}", workload),
+            "");
+  EXPECT_NE(Judged("{name: priority}, {name: gang}, {name: predicates}", workload)
+                .find("its cooldown is 300 s"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace krafla::testing
