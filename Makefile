@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast packages compare-kubernetes lint format clean
+.PHONY: demo build test test-fast bench bench-micro packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -26,6 +26,15 @@ test: build
 test-fast: build
 	@ninja -C $(BUILD) -j $(JOBS) krafla_tests
 	@$(BUILD)/krafla_tests --gtest_brief=1
+
+# Whole cycles on large generated clusters: a table, results.json and growth.svg in $(BUILD)/bench.
+bench: build
+	@python3 bench/run.py $(BUILD)/krafla $(BUILD)/bench
+
+# The hot pieces one by one.
+bench-micro: build
+	@ninja -C $(BUILD) -j $(JOBS) krafla_micro_benchmarks
+	@$(BUILD)/krafla_micro_benchmarks
 
 # Thousands of random questions to Kubernetes' own plugins (needs Go).
 compare-kubernetes: build

@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build ccache mold pkg-config git ca-certificates python3
   libsimdjson-dev libyaml-dev zlib1g-dev libcli11-dev libfmt-dev libhowardhinnant-date-dev tzdata
-  libgtest-dev librapidcheck-dev
+  libgtest-dev librapidcheck-dev libbenchmark-dev valgrind binutils
 )
 # Wanted by `make test` for fuzzing. Older ones do not compile the standard library's <expected>.
 if [ "${1:-}" = "--with-clang" ]; then

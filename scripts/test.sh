@@ -36,6 +36,13 @@ else
   failed=$((failed + 1))
 fi
 
+echo "== instruction counts"
+if python3 bench/instruction_guard.py "$build/krafla" "$build/bench"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
+
 echo "== the report in a browser"
 scripts/install-packages.sh --with-browser || true
 status=0
