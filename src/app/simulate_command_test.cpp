@@ -106,9 +106,9 @@ TEST_F(SimulateCommandTest, WrongInputRunsNothing) {
   EXPECT_EQ(Run({.scenarios = {good, Write("bad.yaml", "clutser: {}\n"), "missing.yaml"}}), 2);
   EXPECT_EQ(out_, "");
   EXPECT_EQ(err_,
-            "bad.yaml:1:1: error: unknown key \"clutser\"; did you mean \"cluster\"?\n"
             "bad.yaml:1:1: error: cluster: expected a mapping with nodes or manifests, got "
             "nothing\n"
+            "bad.yaml:1:1: error: unknown key \"clutser\"; did you mean \"cluster\"?\n"
             "missing.yaml: error: cannot be read; does it exist, and is it a file?\n");
   EXPECT_EQ(Run({.scenarios = {good, Write("second.yaml", kGood)}, .report = "r"}), 2);
   EXPECT_EQ(err_, "--report: error: expected one scenario, got 2\n");
