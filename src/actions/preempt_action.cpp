@@ -17,7 +17,7 @@
 
 #include "actions/dry_run.h"
 #include "actions/evict_nominated.h"
-#include "actions/room_search.h"
+#include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "actions/victim_search.h"
 #include "session/action.h"
@@ -227,13 +227,13 @@ class PreemptAction : public Action {
     const bool remembers = error_cache_ && s.cluster.tasks[task].role != kEmptyStr;
     RefusalMemory* memory = remembers ? &memory_ : nullptr;
     if (topology_aware_) return PreemptCheapest(statement, task, rule, memory);
-    return room_->FindRoom(statement, task, rule, RoomSearch::Order::kBestScore, memory);
+    return room_->FindRoom(statement, task, rule, RoomFinder::Order::kBestScore, memory);
   }
 
   bool PreemptCheapest(Statement& statement, TaskId task, const VictimRule& rule,
                        RefusalMemory* memory) {
     Session& s = *session_;
-    const RoomSearch::Nodes nodes = room_->NodesToCompare(task, rule, memory);
+    const RoomFinder::Nodes nodes = room_->NodesToCompare(task, rule, memory);
     const std::vector<const DryRunCandidate*> candidates = FindCandidates(
         s, task, nodes.with_room, rule, limits_.Enough(nodes.allowed), *nodes.results);
     if (candidates.empty()) {
@@ -256,7 +256,7 @@ class PreemptAction : public Action {
   bool topology_aware_ = false;
   DryRunLimits limits_;
   RefusalMemory memory_;
-  std::optional<RoomSearch> room_;
+  std::optional<RoomFinder> room_;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // queues that have less.
 #include <optional>
 
-#include "actions/room_search.h"
+#include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "session/action.h"
 #include "session/node_search.h"
@@ -98,7 +98,7 @@ class ReclaimAction : public Action {
         NoteSkipped(s, task, SkipCode::kNoNode, refusal.reason);
         continue;
       }
-      room_->FindRoom(statement, task, rule, RoomSearch::Order::kName, nullptr);
+      room_->FindRoom(statement, task, rule, RoomFinder::Order::kName, nullptr);
     }
     if (s.JobPipelined(id)) {
       s.trace.Add({TraceKind::kCommit, 0, 1, id.value});
@@ -110,7 +110,7 @@ class ReclaimAction : public Action {
   }
 
   Session* session_ = nullptr;
-  std::optional<RoomSearch> room_;
+  std::optional<RoomFinder> room_;
 };
 
 }  // namespace

@@ -72,6 +72,7 @@ StrId StringPool::Intern(std::string_view text) {
 }
 
 StrId StringPool::Find(std::string_view text) const {
+  if (slots_.empty()) return {};  // moved from
   const Slot& slot = FindSlot(text, HashOf(text));
   return slot.id == kFree ? StrId{} : StrId(slot.id);
 }

@@ -14,6 +14,7 @@ void UndoLog::RollbackTo(Mark mark) {
     entry.undo(entry, true);
     if (entry.copied) Free(entry.index);
   }
+  last_mark_ = mark;
 }
 
 void UndoLog::NextChunk() {

@@ -6,6 +6,7 @@
 // while a mark is open: tables do not grow during a session.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,15 +27,19 @@ class UndoLog {
   UndoLog(const UndoLog&) = delete;
   UndoLog& operator=(const UndoLog&) = delete;
 
-  Mark Now() const { return entries_.size(); }
+  Mark Now() const {
+    last_mark_ = entries_.size();
+    return last_mark_;
+  }
   bool empty() const { return entries_.empty(); }
 
   // A small plain value: its bytes.
   template <class T>
     requires(std::is_trivially_copyable_v<T> && sizeof(T) <= 8)
   void Save(T& value) {
-    Entry entry{[](const Entry& e, bool) { std::memcpy(e.target, &e.old_bytes, sizeof(T)); },
-                &value, 0, false, 0};
+    Undo* const undo = [](const Entry& e, bool) { std::memcpy(e.target, &e.old_bytes, sizeof(T)); };
+    if (IsSaved(undo, &value)) return;
+    Entry entry{undo, &value, 0, false, 0};
     std::memcpy(&entry.old_bytes, &value, sizeof(T));
     entries_.push_back(entry);
   }
@@ -45,14 +50,15 @@ class UndoLog {
     requires(!std::is_trivially_copyable_v<T> || (sizeof(T) > 8))
   void Save(T& value) {
     static_assert(sizeof(T) <= kChunkBytes && alignof(T) <= kAlignment);
+    Undo* const undo = [](const Entry& e, bool restore) {
+      T* old = nullptr;
+      std::memcpy(&old, &e.old_bytes, sizeof(old));
+      if (restore) *static_cast<T*>(e.target) = std::move(*old);
+      old->~T();
+    };
+    if (IsSaved(undo, &value)) return;
     T* copy = new (Allocate(sizeof(T))) T(value);
-    Entry entry{[](const Entry& e, bool restore) {
-                  T* old = nullptr;
-                  std::memcpy(&old, &e.old_bytes, sizeof(old));
-                  if (restore) *static_cast<T*>(e.target) = std::move(*old);
-                  old->~T();
-                },
-                &value, sizeof(T), true, 0};
+    Entry entry{undo, &value, sizeof(T), true, 0};
     std::memcpy(&entry.old_bytes, &copy, sizeof(copy));
     entries_.push_back(entry);
   }
@@ -85,14 +91,29 @@ class UndoLog {
   void RollbackTo(Mark mark);
 
  private:
+  struct Entry;
+  // Puts the old value back and frees its copy; or, for copies only, just frees it.
+  using Undo = void(const Entry&, bool restore);
   struct Entry {
-    // Puts the old value back and frees its copy; or, for copies only, just frees it.
-    void (*undo)(const Entry&, bool restore);
+    Undo* undo;
     void* target;
     uint32_t index;  // of an element; or the size of a copy
     bool copied = false;
     uint64_t old_bytes;  // or where the copy is
   };
+
+  // A value saved since the last mark need not be saved again: nobody can come back to what it was
+  // in between. Looked up where it would have been noted lately; if it is not there it is saved
+  // once more, which does no harm. Else it notes where the next entry
+  // goes.
+  bool IsSaved(Undo* undo, const void* target) {
+    size_t& noted = lately_[(reinterpret_cast<uintptr_t>(target) >> 3) % lately_.size()];
+    if (noted >= last_mark_ && noted < entries_.size() && entries_[noted].target == target &&
+        entries_[noted].undo == undo)
+      return true;
+    noted = entries_.size();
+    return false;
+  }
 
   static constexpr size_t kAlignment = alignof(std::max_align_t);
   static constexpr size_t kChunkBytes = 64 << 10;
@@ -114,6 +135,8 @@ class UndoLog {
   }
 
   std::vector<Entry> entries_;
+  mutable Mark last_mark_ = 0;
+  std::array<size_t, 512> lately_{};
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<size_t> used_;  // bytes of each chunk in use
 };

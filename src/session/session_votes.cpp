@@ -1,7 +1,6 @@
 // How the tiers combine the plugins' answers: one function per extension point, one rule per kind
 // of point.
 #include <algorithm>
-#include <unordered_set>
 
 #include "session/session.h"
 
@@ -308,15 +307,19 @@ Victims Session::UnifiedEvictable(const EvictionContext& context,
 
 Victims Session::VictimTasks() {
   Victims victims;
-  std::unordered_set<TaskId> seen;
+  std::vector<bool> seen;  // by TaskId
   for (const auto& tier : victim_tasks_) {
     for (const auto& entry : tier) {
       std::vector<TaskId> nominated;
       (*entry.call)(nominated);
       if (nominated.empty()) continue;
+      seen.resize(cluster.tasks.size());
       victims.permitted_by |= uint64_t{1} << entry.plugin;
       for (TaskId task : nominated)
-        if (seen.insert(task).second) victims.tasks.push_back(task);
+        if (!seen[task.value]) {
+          seen[task.value] = true;
+          victims.tasks.push_back(task);
+        }
     }
     if (!victims.tasks.empty()) break;
   }

@@ -22,9 +22,9 @@
 
 namespace krafla {
 
-class RoomSearch {
+class RoomFinder {
  public:
-  explicit RoomSearch(Session& session) : session_(session), room_(session), in_vain_(session) {}
+  explicit RoomFinder(Session& session) : session_(session), room_(session), in_vain_(session) {}
 
   enum class Order {
     kBestScore,  // ties by name

@@ -1,4 +1,4 @@
-#include "actions/room_search.h"
+#include "actions/room_finder.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,7 +23,7 @@ int Distance(const TraceEvent& event) {
 
 }  // namespace
 
-bool RoomSearch::FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                           RefusalMemory* memory) {
   furthest_.clear();
   losses_matter_ = false;
@@ -33,7 +33,7 @@ bool RoomSearch::FindRoom(Statement& statement, TaskId task, const VictimRule& r
                  : TryAll(statement, task, rule, order, memory);
 }
 
-void RoomSearch::FindPositions(TaskId task, RefusalMemory* memory) {
+void RoomFinder::FindPositions(TaskId task, RefusalMemory* memory) {
   NodeSearch& search = session_.node_search();
   search.FindForPreemption(task, memory, positions_);
   if (positions_.empty() && !session_.cluster.nodes_by_name.empty())
@@ -41,7 +41,7 @@ void RoomSearch::FindPositions(TaskId task, RefusalMemory* memory) {
                 search.Check(task, session_.cluster.nodes_by_name.front()).reason);
 }
 
-RoomSearch::Nodes RoomSearch::NodesToCompare(TaskId task, const VictimRule& rule,
+RoomFinder::Nodes RoomFinder::NodesToCompare(TaskId task, const VictimRule& rule,
                                              RefusalMemory* memory) {
   Nodes nodes;
   const auto ranking = session_.node_search().RankForPreemption(task, memory);
@@ -63,7 +63,7 @@ RoomSearch::Nodes RoomSearch::NodesToCompare(TaskId task, const VictimRule& rule
 }
 
 // Where answers depend on more than each node nothing is kept.
-DryRunResults& RoomSearch::ResultsFor(TaskId task, const VictimRule& rule,
+DryRunResults& RoomFinder::ResultsFor(TaskId task, const VictimRule& rule,
                                       const NodeRanking* ranking) {
   if (ranking == nullptr || session_.log.V(3) ||
       !in_vain_.MakeKey(task, rule, ranking->left_out, key_)) {
@@ -82,7 +82,7 @@ DryRunResults& RoomSearch::ResultsFor(TaskId task, const VictimRule& rule,
 }
 
 // Answers that depend on more than each node: all are asked, and scored over all.
-bool RoomSearch::TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                         RefusalMemory* memory) {
   FindPositions(task, memory);
   if (order == Order::kName)
@@ -111,7 +111,7 @@ bool RoomSearch::TryAll(Statement& statement, TaskId task, const VictimRule& rul
   return false;
 }
 
-bool RoomSearch::TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                            const NodeRanking& ranking) {
   if (!ranking.AnyAllowed()) {
     if (!session_.cluster.nodes_by_name.empty())
@@ -143,7 +143,7 @@ bool RoomSearch::TryRanked(Statement& statement, TaskId task, const VictimRule& 
   return false;
 }
 
-bool RoomSearch::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                             const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   if (order == Order::kBestScore) {
     best_first_.Start(ranking, with_room);
@@ -162,7 +162,7 @@ bool RoomSearch::TryInOrder(Statement& statement, TaskId task, const VictimRule&
 }
 
 // Only the nodes in positions_, where something has changed.
-bool RoomSearch::TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                           const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   std::erase_if(positions_,
                 [&](uint32_t p) { return !IsIn(with_room, p) || !ranking.IsAllowed(p); });
@@ -175,7 +175,7 @@ bool RoomSearch::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                      [&](uint32_t p) { return Try(statement, task, rule, p); });
 }
 
-bool RoomSearch::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
+bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const size_t begin = session_.trace.events().size();
   const MakeRoom made =
       MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule);
@@ -197,7 +197,7 @@ bool RoomSearch::Try(Statement& statement, TaskId task, const VictimRule& rule, 
 
 // No node was tried, because nowhere the candidates could be enough: said of the first node that
 // has any.
-void RoomSearch::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
+void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
                                    const NodeRanking& ranking) {
   const uint32_t n = static_cast<uint32_t>(ranking.scores.size());
   uint32_t chosen = n;
@@ -224,7 +224,7 @@ void RoomSearch::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order or
 }
 
 // What holds for a task like this one, said of this one.
-void RoomSearch::Replay(TaskId task, std::span<const TraceEvent> events) {
+void RoomFinder::Replay(TaskId task, std::span<const TraceEvent> events) {
   for (TraceEvent event : events) {
     if (event.kind != TraceKind::kVeto) event.a = task.value;
     session_.trace.Add(event);
