@@ -86,7 +86,7 @@ TEST(RepoTidy, HeadersAreGuardedAndFilesStaySmall) {
 // Two types of one name in one namespace are one to the linker, which keeps whichever destructor it
 // meets first.
 TEST(RepoTidy, EveryTypeOfTheNamespaceHasANameOfItsOwn) {
-  const std::regex type("^(class|struct|enum class|enum) ([A-Za-z0-9_]+)[^;]*\\{.*");
+  const std::regex type("^(class|struct|enum class|enum) ([A-Za-z0-9_]+)( final)?( :.*)? \\{.*");
   std::map<std::string, fs::path> defined;
   for (const fs::path& path : Sources(kRoot / "src")) {
     if (IsTest(path)) continue;
