@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast test-e2e package packages compare-kubernetes lint format clean
+.PHONY: demo build test test-fast test-e2e bench bench-micro package packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -30,6 +30,15 @@ test-fast: build
 # krafla serve against a real API server (needs Go).
 test-e2e: build
 	@tests/e2e/run.py $(BUILD)/krafla
+
+# Whole cycles on large generated clusters: a table, results.json and growth.svg in $(BUILD)/bench.
+bench: build
+	@python3 bench/run.py $(BUILD)/krafla $(BUILD)/bench
+
+# The hot pieces one by one.
+bench-micro: build
+	@ninja -C $(BUILD) -j $(JOBS) krafla_micro_benchmarks
+	@$(BUILD)/krafla_micro_benchmarks
 
 # Thousands of random questions to Kubernetes' own plugins (needs Go).
 compare-kubernetes: build

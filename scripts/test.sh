@@ -36,6 +36,13 @@ else
   failed=$((failed + 1))
 fi
 
+echo "== instruction counts"
+if python3 bench/instruction_guard.py "$build/krafla" "$build/bench"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
+
 echo "== a real control plane"
 status=0
 timeout 1800 tests/e2e/run.py "$build/krafla" || status=$?

@@ -1,6 +1,7 @@
 #include "actions/dry_run.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
 
@@ -130,34 +131,46 @@ int64_t EarliestStart(const Session& s, const std::vector<TaskId>& victims) {
   return earliest;
 }
 
+DryRunCandidate TryNode(Session& s, TaskId task, NodeId node, const VictimRule& rule) {
+  static thread_local std::vector<TaskId> candidates;  // kept for its memory
+  CollectCandidates(s, node, task, rule, candidates);
+  if (candidates.empty() || !VictimsSuffice(s, task, node, candidates)) return {.node = node};
+  const Victims allowed = VoteOn(s, task, rule, candidates);
+  if (!VictimsSuffice(s, task, node, allowed.tasks)) return {.node = node};
+  const Session::Mark mark = s.MarkNow();
+  std::vector<TaskId> victims = SelectVictims(s, task, node, allowed);
+  s.Rollback(mark);
+  return {node, std::move(victims), allowed.permitted_by};
+}
+
 }  // namespace
 
-std::vector<DryRunCandidate> FindCandidates(Session& s, TaskId task,
-                                            const std::vector<uint32_t>& positions,
-                                            const VictimRule& rule, const DryRunLimits& limits) {
-  std::vector<DryRunCandidate> found;
-  const size_t enough = limits.Enough(positions.size());
-  std::vector<TaskId> candidates;
-  for (uint32_t position : positions) {
-    if (found.size() >= enough) break;
-    const NodeId node = s.cluster.nodes_by_name[position];
-    CollectCandidates(s, node, rule, candidates);
-    if (candidates.empty() || !VictimsSuffice(s, task, node, candidates)) continue;
-    const Victims allowed = (s.*rule.vote)(task, candidates);
-    if (!VictimsSuffice(s, task, node, allowed.tasks)) continue;
-    const Session::Mark mark = s.MarkNow();
-    std::vector<TaskId> victims = SelectVictims(s, task, node, allowed);
-    s.Rollback(mark);
-    if (!victims.empty()) found.push_back({node, std::move(victims), allowed.permitted_by});
+std::vector<const DryRunCandidate*> FindCandidates(Session& s, TaskId task,
+                                                   std::span<const uint64_t> nodes,
+                                                   const VictimRule& rule, size_t enough,
+                                                   DryRunResults& results) {
+  std::vector<const DryRunCandidate*> found;
+  bool tried = false;
+  for (size_t word = 0; word < nodes.size() && found.size() < enough; ++word) {
+    for (uint64_t bits = nodes[word]; bits != 0 && found.size() < enough; bits &= bits - 1) {
+      const uint32_t position =
+          static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(std::countr_zero(bits));
+      const auto [it, is_new] = results.try_emplace(position);
+      if (is_new) {
+        it->second = TryNode(s, task, s.cluster.nodes_by_name[position], rule);
+        tried = true;
+      }
+      if (!it->second.victims.empty()) found.push_back(&it->second);
+    }
   }
   // The last try has left its counts; whoever asks about the task next is to hear of the cluster as
   // it is.
-  if (s.compat.dry_run_share) s.node_search().Prepare(task);
+  if (tried && s.compat.dry_run_share) s.node_search().Prepare(task);
   return found;
 }
 
 const DryRunCandidate& SelectCandidate(const Session& s,
-                                       const std::vector<DryRunCandidate>& candidates) {
+                                       std::span<const DryRunCandidate* const> candidates) {
   auto cost = [&](const DryRunCandidate& c) {
     int64_t sum = 0;
     // Shifted above zero, so that many victims of low priority do not come out cheaper than one.
@@ -165,11 +178,11 @@ const DryRunCandidate& SelectCandidate(const Session& s,
     return std::tuple(s.cluster.tasks[c.victims.front()].pod_priority, sum, c.victims.size(),
                       -EarliestStart(s, c.victims));
   };
-  const DryRunCandidate* best = &candidates.front();
+  const DryRunCandidate* best = candidates.front();
   auto best_cost = cost(*best);
-  for (const DryRunCandidate& c : candidates) {
-    if (auto this_cost = cost(c); this_cost < best_cost) {
-      best = &c;
+  for (const DryRunCandidate* c : candidates.subspan(1)) {
+    if (auto this_cost = cost(*c); this_cost < best_cost) {
+      best = c;
       best_cost = this_cost;
     }
   }

@@ -3,6 +3,8 @@
 // cloned.
 #pragma once
 
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "actions/victim_search.h"
@@ -25,14 +27,20 @@ struct DryRunCandidate {
   uint64_t permitted_by = 0;
 };
 
-// Tries nodes (positions in nodes_by_name) in order until there are enough candidates.
-std::vector<DryRunCandidate> FindCandidates(Session& session, TaskId task,
-                                            const std::vector<uint32_t>& positions,
-                                            const VictimRule& rule, const DryRunLimits& limits);
+// What was found on nodes, by position in nodes_by_name; nobody: no solution there.
+using DryRunResults = std::unordered_map<uint32_t, DryRunCandidate>;
+
+// Tries nodes, a bit per position in nodes_by_name, in order until there are enough candidates.
+// Nodes that `results` knows are not tried again, and what is found on others is added to it; the
+// candidates are good as long as it is.
+std::vector<const DryRunCandidate*> FindCandidates(Session& session, TaskId task,
+                                                   std::span<const uint64_t> nodes,
+                                                   const VictimRule& rule, size_t enough,
+                                                   DryRunResults& results);
 
 // The cheapest: lowest highest priority among its victims, then lowest sum of priorities, then
 // fewest victims, then those most recently started, then the first.
 const DryRunCandidate& SelectCandidate(const Session& session,
-                                       const std::vector<DryRunCandidate>& candidates);
+                                       std::span<const DryRunCandidate* const> candidates);
 
 }  // namespace krafla

@@ -11,13 +11,13 @@
 // budgets.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "actions/dry_run.h"
 #include "actions/evict_nominated.h"
+#include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "actions/victim_search.h"
 #include "session/action.h"
@@ -61,6 +61,7 @@ class PreemptAction : public Action {
   void Run(Session& s) override {
     if (s.log.V(5)) s.log.Line("Enter Preempt ...");
     session_ = &s;
+    room_.emplace(s);
     ReadArguments();
     PreemptInQueues();
     if (s.compat.victims_in_preempt) EvictNominatedVictims(s);
@@ -142,7 +143,7 @@ class PreemptAction : public Action {
         break;
       }
       const TaskId task = tasks.Pop();
-      FindRoom(statement, task, RuleBetweenJobs(task));
+      FindRoom(statement, task, {.whose = VictimRule::Whose::kOtherJobsOfQueue});
     }
     if (s.JobPipelined(id)) {
       s.trace.Add({TraceKind::kCommit, 0, 0, id.value});
@@ -159,48 +160,12 @@ class PreemptAction : public Action {
     while (!tasks.empty()) {
       const TaskId task = tasks.Pop();
       Statement statement(s);
-      if (!FindRoom(statement, task, RuleWithinJob(task))) {
+      if (!FindRoom(statement, task, {.whose = VictimRule::Whose::kOwnJob})) {
         statement.Discard();
         return;
       }
       statement.Commit();
     }
-  }
-
-  VictimRule RuleBetweenJobs(TaskId preemptor) {
-    Session& s = *session_;
-    const Task& p = s.cluster.tasks[preemptor];
-    const Job& job = s.cluster.jobs[p.job];
-    return {
-        .verb = "preempt",
-        .is_candidate =
-            [&s, &p, &job](const Task& t, TaskId) {
-              return IsPreemptableStatus(t.status) && !(p.best_effort && !t.best_effort) &&
-                     t.preemptable && t.job.valid() && t.job != p.job &&
-                     s.cluster.jobs[t.job].queue == job.queue;
-            },
-        .vote = &Session::Preemptable,
-        .reason =
-            [&s, &job](TaskId victim) {
-              const Job& other = s.cluster.jobs[s.cluster.tasks[victim].job];
-              return job.priority > other.priority ? EvictionReason::kPriority
-                                                   : EvictionReason::kFairShare;
-            },
-    };
-  }
-
-  VictimRule RuleWithinJob(TaskId preemptor) {
-    const Task& p = session_->cluster.tasks[preemptor];
-    return {
-        .verb = "preempt",
-        .is_candidate =
-            [&p](const Task& t, TaskId) {
-              return IsPreemptableStatus(t.status) && !(p.best_effort && !t.best_effort) &&
-                     t.preemptable && t.job == p.job;
-            },
-        .vote = &Session::Preemptable,
-        .reason = [](TaskId) { return EvictionReason::kWithinJob; },
-    };
   }
 
   void SayNoPreemptors(QueueId queue) {
@@ -260,38 +225,17 @@ class PreemptAction : public Action {
       return false;
     }
     const bool remembers = error_cache_ && s.cluster.tasks[task].role != kEmptyStr;
-    search.FindForPreemption(task, remembers ? &memory_ : nullptr, positions_);
-    if (positions_.empty() && !s.cluster.nodes_by_name.empty())
-      NoteSkipped(s, task, SkipCode::kNoNode,
-                  search.Check(task, s.cluster.nodes_by_name.front()).reason);
-    if (topology_aware_) return PreemptCheapest(statement, task, rule);
-
-    search.Score(task, positions_, scores_);
-    if (!scores_.empty() && std::isnan(scores_[0])) {
-      SayFailed(task, "its nodes cannot be scored");
-      return false;
-    }
-    // Best score first, ties by name. Most tasks are done at the first node or soon after, so a
-    // heap instead of sorting all.
-    order_.clear();
-    for (size_t i = 0; i < positions_.size(); ++i) order_.emplace_back(scores_[i], positions_[i]);
-    auto worse = [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
-    };
-    std::make_heap(order_.begin(), order_.end(), worse);
-    while (!order_.empty()) {
-      std::pop_heap(order_.begin(), order_.end(), worse);
-      const NodeId node = s.cluster.nodes_by_name[order_.back().second];
-      order_.pop_back();
-      if (MakeRoomOnNode(s, statement, task, node, rule)) return true;
-    }
-    return false;
+    RefusalMemory* memory = remembers ? &memory_ : nullptr;
+    if (topology_aware_) return PreemptCheapest(statement, task, rule, memory);
+    return room_->FindRoom(statement, task, rule, RoomFinder::Order::kBestScore, memory);
   }
 
-  bool PreemptCheapest(Statement& statement, TaskId task, const VictimRule& rule) {
+  bool PreemptCheapest(Statement& statement, TaskId task, const VictimRule& rule,
+                       RefusalMemory* memory) {
     Session& s = *session_;
-    const std::vector<DryRunCandidate> candidates =
-        FindCandidates(s, task, positions_, rule, limits_);
+    const RoomFinder::Nodes nodes = room_->NodesToCompare(task, rule, memory);
+    const std::vector<const DryRunCandidate*> candidates = FindCandidates(
+        s, task, nodes.with_room, rule, limits_.Enough(nodes.allowed), *nodes.results);
     if (candidates.empty()) {
       SayFailed(task, "no candidates that fit the pod");
       return false;
@@ -301,7 +245,7 @@ class PreemptAction : public Action {
       if (s.log.V(3))
         s.log.Line("Try to preempt Task <{}> for Task <{}>", s.cluster.TaskKey(victim),
                    s.cluster.TaskKey(task));
-      statement.Evict(victim, task, rule.reason(victim), best.permitted_by);
+      statement.Evict(victim, task, ReasonFor(s.cluster, task, rule, victim), best.permitted_by);
     }
     statement.Pipeline(task, best.node, true);
     return true;
@@ -312,9 +256,7 @@ class PreemptAction : public Action {
   bool topology_aware_ = false;
   DryRunLimits limits_;
   RefusalMemory memory_;
-  std::vector<uint32_t> positions_;
-  std::vector<double> scores_;
-  std::vector<std::pair<double, uint32_t>> order_;
+  std::optional<RoomFinder> room_;
 };
 
 }  // namespace

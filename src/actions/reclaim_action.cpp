@@ -1,7 +1,9 @@
 // reclaim: takes resources back from queues that have more than they deserve, for starving jobs of
 // queues that have less.
+#include <optional>
+
+#include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
-#include "actions/victim_search.h"
 #include "session/action.h"
 #include "session/node_search.h"
 #include "session/session.h"
@@ -20,6 +22,7 @@ class ReclaimAction : public Action {
   void Run(Session& s) override {
     if (s.log.V(5)) s.log.Line("Enter Reclaim ...");
     session_ = &s;
+    room_.emplace(s);
     ReclaimForQueues();
     if (s.log.V(5)) s.log.Line("Leaving Reclaim ...");
   }
@@ -70,6 +73,8 @@ class ReclaimAction : public Action {
     Session& s = *session_;
     Cluster& cluster = s.cluster;
     TaskHeap tasks = WaitingTasks(s, id);
+    const VictimRule rule{.whose = VictimRule::Whose::kOtherQueues,
+                          .checks_everything = s.compat.reclaim_predicates};
     Statement statement(s);
     while (s.JobStarving(id)) {
       if (tasks.empty()) {
@@ -93,7 +98,7 @@ class ReclaimAction : public Action {
         NoteSkipped(s, task, SkipCode::kNoNode, refusal.reason);
         continue;
       }
-      FindRoom(statement, task);
+      room_->FindRoom(statement, task, rule, RoomFinder::Order::kName, nullptr);
     }
     if (s.JobPipelined(id)) {
       s.trace.Add({TraceKind::kCommit, 0, 1, id.value});
@@ -104,33 +109,8 @@ class ReclaimAction : public Action {
     }
   }
 
-  void FindRoom(Statement& statement, TaskId task) {
-    Session& s = *session_;
-    const QueueId own_queue = s.cluster.jobs[s.cluster.tasks[task].job].queue;
-    const VictimRule rule{
-        .verb = "reclaim",
-        .is_candidate =
-            [&s, own_queue](const Task& t, TaskId) {
-              if (t.status != TaskStatus::kRunning || !t.preemptable || !t.job.valid())
-                return false;
-              const QueueId queue = s.cluster.jobs[t.job].queue;
-              return queue != own_queue && s.cluster.queues[queue].reclaimable;
-            },
-        .vote = &Session::Reclaimable,
-        .needs_candidates = true,
-        .checks_everything = s.compat.reclaim_predicates,
-        .reason = [](TaskId) { return EvictionReason::kReclaim; },
-    };
-    s.node_search().FindForPreemption(task, nullptr, positions_);
-    if (positions_.empty() && !s.cluster.nodes_by_name.empty())
-      NoteSkipped(s, task, SkipCode::kNoNode,
-                  s.node_search().Check(task, s.cluster.nodes_by_name.front()).reason);
-    for (uint32_t position : positions_)
-      if (MakeRoomOnNode(s, statement, task, s.cluster.nodes_by_name[position], rule)) return;
-  }
-
   Session* session_ = nullptr;
-  std::vector<uint32_t> positions_;
+  std::optional<RoomFinder> room_;
 };
 
 }  // namespace

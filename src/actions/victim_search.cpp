@@ -5,11 +5,52 @@
 
 namespace krafla {
 
-void CollectCandidates(const Session& session, NodeId node, const VictimRule& rule,
+bool IsCandidate(const Cluster& cluster, const VictimRule& rule, const Task& for_task,
+                 const Task& task) {
+  if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid()) return false;
+  switch (rule.whose) {
+    case VictimRule::Whose::kOtherJobsOfQueue:
+      return !(for_task.best_effort && !task.best_effort) && task.job != for_task.job &&
+             cluster.jobs[task.job].queue == cluster.jobs[for_task.job].queue;
+    case VictimRule::Whose::kOwnJob:
+      return !(for_task.best_effort && !task.best_effort) && task.job == for_task.job;
+    case VictimRule::Whose::kOtherQueues: {
+      if (task.status != TaskStatus::kRunning) return false;
+      const QueueId queue = cluster.jobs[task.job].queue;
+      return queue != cluster.jobs[for_task.job].queue && cluster.queues[queue].reclaimable;
+    }
+  }
+  return false;
+}
+
+void CollectCandidates(const Session& session, NodeId node, TaskId for_task, const VictimRule& rule,
                        std::vector<TaskId>& candidates) {
+  const Cluster& cluster = session.cluster;
   candidates.clear();
-  for (TaskId id : session.cluster.nodes[node].tasks)
-    if (rule.is_candidate(session.cluster.tasks[id], id)) candidates.push_back(id);
+  for (TaskId id : cluster.nodes[node].tasks)
+    if (IsCandidate(cluster, rule, cluster.tasks[for_task], cluster.tasks[id]))
+      candidates.push_back(id);
+}
+
+Victims VoteOn(Session& session, TaskId for_task, const VictimRule& rule,
+               std::span<const TaskId> candidates) {
+  return rule.asking() == Asking::kReclaim ? session.Reclaimable(for_task, candidates)
+                                           : session.Preemptable(for_task, candidates);
+}
+
+EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRule& rule,
+                         TaskId victim) {
+  switch (rule.whose) {
+    case VictimRule::Whose::kOwnJob:
+      return EvictionReason::kWithinJob;
+    case VictimRule::Whose::kOtherQueues:
+      return EvictionReason::kReclaim;
+    case VictimRule::Whose::kOtherJobsOfQueue:
+      break;
+  }
+  const int32_t own = cluster.jobs[cluster.tasks[for_task].job].priority;
+  const int32_t other = cluster.jobs[cluster.tasks[victim].job].priority;
+  return own > other ? EvictionReason::kPriority : EvictionReason::kFairShare;
 }
 
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
@@ -38,8 +79,8 @@ bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule&
 
 }  // namespace
 
-bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
-                    const VictimRule& rule) {
+MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
+                        const VictimRule& rule) {
   Cluster& cluster = s.cluster;
   if (s.log.V(3))
     s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
@@ -47,33 +88,43 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
   s.trace.Add({TraceKind::kTryTask, 0, 0, task.value, node.value});
 
   static thread_local std::vector<TaskId> candidates;  // the inner loop allocates nothing
-  CollectCandidates(s, node, rule, candidates);
-  if (candidates.empty() && rule.needs_candidates) {
+  CollectCandidates(s, node, task, rule, candidates);
+  if (candidates.empty() && rule.needs_candidates()) {
     NoteShort(s, task, node, ShortCode::kCandidates, 0);
-    if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb, cluster.NodeName(node));
-    return false;
+    if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb(), cluster.NodeName(node));
+    return MakeRoom::kNoForTheNode;
   }
   // Cannot be enough, whoever is let go: known before anybody is asked.
   if (!VictimsSuffice(s, task, node, candidates)) {
     NoteShort(s, task, node, ShortCode::kCandidates, candidates.size());
     if (s.log.V(3))
       s.log.Line("No validated victims on Node <{}>: not enough resources", cluster.NodeName(node));
-    return false;
+    return MakeRoom::kNoForTheNode;
   }
-  const Victims victims = candidates.empty() ? Victims{} : (s.*rule.vote)(task, candidates);
+  const Victims victims =
+      candidates.empty() ? Victims{.stays_empty = true} : VoteOn(s, task, rule, candidates);
   if (!VictimsSuffice(s, task, node, victims.tasks)) {
     NoteShort(s, task, node, ShortCode::kVictims, candidates.size());
     if (s.log.V(3))
       s.log.Line("No validated victims on Node <{}>: not enough resources: requested <{}>",
                  cluster.NodeName(node), ToString(cluster.Request(task), cluster.kinds));
-    return false;
+    return victims.stays_empty ? MakeRoom::kNoForTheNode : MakeRoom::kNo;
+  }
+
+  const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
+  // The queue has no share for the task even without all of them: so nobody need be evicted to find
+  // out.
+  if (rule.checks_everything && !victims.tasks.empty() && !s.log.V(3) &&
+      s.AllocatableWithout(queue, task, victims.tasks) == false) {
+    NoteShort(s, task, node, ShortCode::kQueueShare, candidates.size());
+    s.NoteTriedInVain(victims.tasks);
+    return MakeRoom::kNo;
   }
 
   auto less = [&](TaskId l, TaskId r) { return s.VictimLess(l, r, task); };
   GoHeap<TaskId, decltype(less)> order(less);
   for (TaskId victim : victims.tasks) order.Push(victim);
 
-  const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
   const Statement::Savepoint before = statement.Save();
   Resource freed;
   // Volcano judges by what it counted before the evictions.
@@ -82,15 +133,15 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
   while (!fits && !order.empty()) {
     const TaskId victim = order.Pop();
     if (s.log.V(3))
-      s.log.Line("Try to {} Task <{}> for Task <{}>", rule.verb, cluster.TaskKey(victim),
+      s.log.Line("Try to {} Task <{}> for Task <{}>", rule.verb(), cluster.TaskKey(victim),
                  cluster.TaskKey(task));
-    statement.Evict(victim, task, rule.reason(victim), victims.permitted_by);
+    statement.Evict(victim, task, ReasonFor(cluster, task, rule, victim), victims.permitted_by);
     freed.Add(cluster.Request(victim));
     fits = Fits(s, queue, task, node, rule, asks_again);
   }
   if (s.log.V(3))
     s.log.Line("{} <{}> for Task <{}> requested <{}>.",
-               rule.verb == "preempt" ? "Preempted" : "Reclaimed", ToString(freed, cluster.kinds),
+               rule.verb() == "preempt" ? "Preempted" : "Reclaimed", ToString(freed, cluster.kinds),
                cluster.TaskKey(task), ToString(cluster.Request(task), cluster.kinds));
   if (!fits) {
     // Room alone there is, or the victims would not have sufficed.
@@ -100,10 +151,10 @@ bool MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
     const bool evicted = !freed.IsEmpty();
     statement.RollbackTo(before);
     if (evicted && asks_again) (void)s.node_search().Prepare(task);  // it passed before
-    return false;
+    return MakeRoom::kNo;
   }
   statement.Pipeline(task, node, !freed.IsEmpty());
-  return true;
+  return MakeRoom::kDone;
 }
 
 }  // namespace krafla

@@ -2,8 +2,9 @@
 // reclaim are three descriptions handed to the same search.
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "session/session.h"
 #include "session/statement.h"
@@ -11,31 +12,54 @@
 namespace krafla {
 
 struct VictimRule {
-  std::string_view verb;  // in log lines: "preempt", "reclaim"
-  // Which tasks on a node are candidates at all.
-  std::function<bool(const Task&, TaskId)> is_candidate;
-  // The plugins' vote on the candidates.
-  Victims (Session::*vote)(TaskId, std::span<const TaskId>);
-  // Reclaim leaves a node without candidates alone; preempt may find room that was made for
-  // somebody else.
-  bool needs_candidates = false;
+  enum class Whose : uint8_t {
+    kOtherJobsOfQueue,  // preempt between jobs
+    kOwnJob,            // preempt within a job
+    kOtherQueues,       // reclaim
+  };
+  Whose whose;
   // Whether the queue's share and the predicates are looked at before and after each eviction, or
   // room alone.
   bool checks_everything = true;
-  std::function<EvictionReason(TaskId victim)> reason;
+
+  Asking asking() const {
+    return whose == Whose::kOtherQueues ? Asking::kReclaim : Asking::kPreempt;
+  }
+  // In log lines.
+  std::string_view verb() const { return asking() == Asking::kReclaim ? "reclaim" : "preempt"; }
+  // Reclaim leaves a node without candidates alone; preempt may find room that was made for
+  // somebody else.
+  bool needs_candidates() const { return asking() == Asking::kReclaim; }
 };
 
+// Which tasks on a node are candidates at all.
+bool IsCandidate(const Cluster& cluster, const VictimRule& rule, const Task& for_task,
+                 const Task& task);
+
 // Candidates on the node, in its order of tasks.
-void CollectCandidates(const Session& session, NodeId node, const VictimRule& rule,
+void CollectCandidates(const Session& session, NodeId node, TaskId for_task, const VictimRule& rule,
                        std::vector<TaskId>& candidates);
+
+// The plugins' vote on candidates.
+Victims VoteOn(Session& session, TaskId for_task, const VictimRule& rule,
+               std::span<const TaskId> candidates);
+
+EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRule& rule,
+                         TaskId victim);
 
 // Whether the task would fit if all of `victims` went.
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims);
 
+enum class MakeRoom : uint8_t {
+  kDone,
+  kNo,
+  // A no that depends on the node and lasts while jobs of candidates only lose tasks elsewhere.
+  kNoForTheNode,
+};
 // Evicts, least important first, until the task fits, and pipelines it; or changes nothing and says
 // no.
-bool MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
-                    const VictimRule& rule);
+MakeRoom MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
+                        const VictimRule& rule);
 
 }  // namespace krafla

@@ -6,25 +6,75 @@
 namespace krafla {
 
 namespace {
+
 constexpr size_t kBlockBytes = 64 * 1024;
+
+// Eight bytes at a time. Nothing depends on the values: ids are given in order of appearance.
+uint64_t HashOf(std::string_view text) {
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ULL;
+  uint64_t hash = text.size() * kOdd;
+  auto mix = [&](uint64_t word) {
+    hash = (hash ^ word) * kOdd;
+    hash ^= hash >> 29;
+  };
+  const char* at = text.data();
+  size_t left = text.size();
+  for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, sizeof(word));
+    mix(word);
+  }
+  if (left > 0) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, left);
+    mix(word);
+  }
+  return hash * kOdd;
 }
+
+uint32_t Upper(uint64_t hash) {
+  return static_cast<uint32_t>(hash >> 32);
+}
+
+}  // namespace
 
 StringPool::StringPool() {
   Intern("");
 }
 
+const StringPool::Slot& StringPool::FindSlot(std::string_view text, uint64_t hash) const {
+  size_t at = Upper(hash) & (slots_.size() - 1);
+  while (slots_[at].id != kFree &&
+         (slots_[at].hash != Upper(hash) || texts_[slots_[at].id] != text))
+    at = (at + 1) & (slots_.size() - 1);
+  return slots_[at];
+}
+
+void StringPool::Grow() {
+  const size_t size = slots_.empty() ? 64 : 2 * slots_.size();
+  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
+  for (const Slot& slot : old) {
+    if (slot.id == kFree) continue;
+    size_t at = slot.hash & (size - 1);
+    while (slots_[at].id != kFree) at = (at + 1) & (size - 1);
+    slots_[at] = slot;
+  }
+}
+
 StrId StringPool::Intern(std::string_view text) {
-  if (auto it = index_.find(text); it != index_.end()) return it->second;
-  const std::string_view stored = Store(text);
-  const StrId id(static_cast<uint32_t>(texts_.size()));
-  texts_.push_back(stored);
-  index_.emplace(stored, id);
-  return id;
+  if (2 * (texts_.size() + 1) > slots_.size()) Grow();
+  const uint64_t hash = HashOf(text);
+  Slot& slot = FindSlot(text, hash);
+  if (slot.id != kFree) return StrId(slot.id);
+  slot = {static_cast<uint32_t>(texts_.size()), Upper(hash)};
+  texts_.push_back(Store(text));
+  return StrId(slot.id);
 }
 
 StrId StringPool::Find(std::string_view text) const {
-  auto it = index_.find(text);
-  return it == index_.end() ? StrId{} : it->second;
+  if (slots_.empty()) return {};  // moved from
+  const Slot& slot = FindSlot(text, HashOf(text));
+  return slot.id == kFree ? StrId{} : StrId(slot.id);
 }
 
 std::string_view StringPool::Store(std::string_view text) {

@@ -2,11 +2,11 @@
 // say nothing about alphabetical order; Text() gives the bytes back.
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/strong_id.h"
@@ -35,7 +35,19 @@ class StringPool {
   std::string_view Store(std::string_view text);
 
   std::vector<std::string_view> texts_;
-  std::unordered_map<std::string_view, StrId> index_;
+  // Open addressing: reading a large input is mostly looking up words that are known.
+  struct Slot {
+    uint32_t id = kFree;
+    uint32_t hash = 0;  // its upper half, so that few wrong texts are looked at
+  };
+  static constexpr uint32_t kFree = UINT32_MAX;
+  Slot& FindSlot(std::string_view text, uint64_t hash) {
+    return const_cast<Slot&>(std::as_const(*this).FindSlot(text, hash));
+  }
+  const Slot& FindSlot(std::string_view text, uint64_t hash) const;
+  void Grow();
+
+  std::vector<Slot> slots_;  // a power of two of them, at most half in use
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t block_used_ = 0;
   size_t block_size_ = 0;

@@ -25,6 +25,8 @@ class AmountCopies {
     copies_.clear();
   }
 
+  bool Has(Id id) const { return round_of_[id] == round_; }
+
   // The copy of `original` for this id; good until At is called for another one.
   Resource& At(Id id, const Resource& original) {
     if (round_of_[id] != round_) {

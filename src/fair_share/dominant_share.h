@@ -17,4 +17,17 @@ inline double DominantShare(const Resource& held, const Resource& whole) {
   return largest;
 }
 
+// The same, had somebody `less` of what is held; as Resource::Sub would leave it.
+inline double DominantShareWithout(const Resource& held, const Resource& less,
+                                   const Resource& whole) {
+  double largest = 0;
+  whole.ForEachNamed([&](int kind) {
+    const bool taken_off = kind <= ResourceKinds::kMemory || !held.scalars_nil();
+    const double left = taken_off ? held.Get(kind) - less.Get(kind) : held.Get(kind);
+    const double share = left / whole.Get(kind);
+    if (share > largest) largest = share;
+  });
+  return largest;
+}
+
 }  // namespace krafla

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace krafla {
@@ -22,8 +23,7 @@ int ResourceKinds::Intern(std::string_view name) {
   return size() - 1;
 }
 
-double& Resource::At(int kind) {
-  if (kind < kInline) return inline_[static_cast<size_t>(kind)];
+double& Resource::AtMore(int kind) {
   const size_t at = static_cast<size_t>(kind - kInline);
   if (at >= more_.size()) more_.resize(at + 1, 0);
   return more_[at];
@@ -42,33 +42,6 @@ bool Resource::IsEmpty() const {
     if (kind != ResourceKinds::kPods && Get(kind) >= kTolerance) return false;
   }
   return true;
-}
-
-Resource& Resource::Add(const Resource& other) {
-  inline_[0] += other.inline_[0];
-  inline_[1] += other.inline_[1];
-  const uint64_t scalars = other.scalar_mask();
-  for (uint64_t rest = scalars; rest != 0; rest &= rest - 1) {
-    const int kind = __builtin_ctzll(rest);
-    At(kind) += other.Get(kind);
-  }
-  mask_ |= scalars;
-  scalars_made_ |= scalars != 0;
-  return *this;
-}
-
-Resource& Resource::Sub(const Resource& other) {
-  inline_[0] -= other.inline_[0];
-  inline_[1] -= other.inline_[1];
-  // A side that never named a scalar does not start to by a subtraction.
-  if (!scalars_made_) return *this;
-  const uint64_t scalars = other.scalar_mask();
-  for (uint64_t rest = scalars; rest != 0; rest &= rest - 1) {
-    const int kind = __builtin_ctzll(rest);
-    At(kind) -= other.Get(kind);
-  }
-  mask_ |= scalars;
-  return *this;
 }
 
 Resource& Resource::Scale(double ratio) {
@@ -101,18 +74,6 @@ Resource& Resource::CapBy(const Resource& limit, Missing missing) {
     }
   }
   return *this;
-}
-
-bool Resource::LessEqual(const Resource& other, Missing missing) const {
-  if (!LessEqualAmount(cpu(), other.cpu()) || !LessEqualAmount(memory(), other.memory()))
-    return false;
-  if (missing == Missing::kInfinity && (other.scalar_mask() & ~mask_) != 0) return false;
-  for (uint64_t rest = scalar_mask(); rest != 0; rest &= rest - 1) {
-    const int kind = __builtin_ctzll(rest);
-    if (!other.Has(kind) && missing == Missing::kInfinity) continue;
-    if (!LessEqualAmount(Get(kind), other.Get(kind))) return false;
-  }
-  return true;
 }
 
 int Resource::FirstExceeding(const Resource& limit, const Resource& wanted) const {
@@ -176,6 +137,12 @@ Resource Resource::MaxOf(const Resource& left, const Resource& right) {
     answer.Set(kind, amount);
   }
   return answer;
+}
+
+void AppendWords(const Resource& resource, std::vector<uint64_t>& words) {
+  words.push_back(resource.mask());
+  for (uint64_t rest = resource.mask(); rest != 0; rest &= rest - 1)
+    words.push_back(std::bit_cast<uint64_t>(resource.Get(__builtin_ctzll(rest))));
 }
 
 std::string ToString(const Resource& resource, const ResourceKinds& kinds) {

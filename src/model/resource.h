@@ -100,13 +100,19 @@ class Resource {
     const size_t at = static_cast<size_t>(kind - kInline);
     return at < more_.size() ? more_[at] : 0;
   }
-  double& At(int kind);
+  double& At(int kind) {
+    return kind < kInline ? inline_[static_cast<size_t>(kind)] : AtMore(kind);
+  }
+  double& AtMore(int kind);
 
   std::array<double, kInline> inline_;
   std::vector<double> more_;
   uint64_t mask_ = 3;
   bool scalars_made_ = false;
 };
+
+// Appends words that are equal for two amounts only if these are the same.
+void AppendWords(const Resource& resource, std::vector<uint64_t>& words);
 
 // "cpu 2000.00, memory 4294967296.00, pods 1.00": Volcano's way of writing an amount, kept in its
 // log lines.
@@ -124,6 +130,47 @@ void Resource::ForEachNamed(F&& f) const {
 
 inline bool LessEqualAmount(double left, double right) {
   return left < right || (left - right < kTolerance && right - left < kTolerance);
+}
+
+// Every try to make room adds and compares: these are inlined.
+
+inline Resource& Resource::Add(const Resource& other) {
+  inline_[0] += other.inline_[0];
+  inline_[1] += other.inline_[1];
+  const uint64_t scalars = other.scalar_mask();
+  for (uint64_t rest = scalars; rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    At(kind) += other.Get(kind);
+  }
+  mask_ |= scalars;
+  scalars_made_ |= scalars != 0;
+  return *this;
+}
+
+inline Resource& Resource::Sub(const Resource& other) {
+  inline_[0] -= other.inline_[0];
+  inline_[1] -= other.inline_[1];
+  // A side that never named a scalar does not start to by a subtraction.
+  if (!scalars_made_) return *this;
+  const uint64_t scalars = other.scalar_mask();
+  for (uint64_t rest = scalars; rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    At(kind) -= other.Get(kind);
+  }
+  mask_ |= scalars;
+  return *this;
+}
+
+inline bool Resource::LessEqual(const Resource& other, Missing missing) const {
+  if (!LessEqualAmount(cpu(), other.cpu()) || !LessEqualAmount(memory(), other.memory()))
+    return false;
+  if (missing == Missing::kInfinity && (other.scalar_mask() & ~mask_) != 0) return false;
+  for (uint64_t rest = scalar_mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    if (!other.Has(kind) && missing == Missing::kInfinity) continue;
+    if (!LessEqualAmount(Get(kind), other.Get(kind))) return false;
+  }
+  return true;
 }
 
 }  // namespace krafla

@@ -142,6 +142,7 @@ void CooldownPlugin::Open(Session& session, const PluginOption& option, PluginHo
     return KeepCooled(candidates, victims);
   };
   hooks.reclaimable = hooks.preemptable;
+  hooks.vote_depends_on = [](Asking, TaskId, std::vector<uint64_t>&) {};  // the candidate alone
   // D15: whoever preempts. Volcano's gang preemption does not ask about cooldowns.
   if (session.compat.guards)
     hooks.unified_evictable = [this](const EvictionContext&, std::span<const TaskId> candidates,

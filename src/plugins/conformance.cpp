@@ -29,6 +29,7 @@ class ConformancePlugin final : public Plugin, public DrainGuard {
       return KeepOthers(candidates, victims);
     };
     hooks.reclaimable = hooks.preemptable;
+    hooks.vote_depends_on = [](Asking, TaskId, std::vector<uint64_t>&) {};  // the candidate alone
     hooks.unified_evictable = [this](const EvictionContext&, std::span<const TaskId> candidates,
                                      std::vector<TaskId>& victims) {
       return KeepOthers(candidates, victims);

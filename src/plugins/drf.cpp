@@ -3,6 +3,7 @@
 //
 // With enableHierarchy queues are ordered too, and take from each other, by their place in a tree
 // of weighted groups (fair_share/share_tree.h).
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "fair_share/amount_copies.h"
 #include "fair_share/dominant_share.h"
 #include "fair_share/share_tree.h"
+#include "session/call_column.h"
 #include "session/plugin.h"
 #include "session/session.h"
 #include "session/victim_notes.h"
@@ -37,6 +39,9 @@ class DrfPlugin final : public Plugin {
                           std::vector<TaskId>& victims);
   Vote ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> candidates,
                           std::vector<TaskId>& victims);
+  // The share of the task's job once it has this task too.
+  double ShareWith(TaskId task) const;
+  double ShareWithout(JobId job, TaskId candidate);
   void NoteAllocated(TaskId task);
   void NoteDeallocated(TaskId task);
   // Before a change of what the job has, and after it.
@@ -56,6 +61,8 @@ class DrfPlugin final : public Plugin {
   Table<JobId, Resource> allocated_;
   Table<JobId, double> share_;
   AmountCopies<JobId> what_if_;
+  CallColumn<JobId, TaskId> first_;
+  uint64_t questions_ = 0;
 
   // With hierarchy only. The tree is derived from the logged columns. `touched_` lists the jobs of
   // all changes in order; its length is logged too, so that what lies beyond it after a rollback
@@ -78,6 +85,11 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
                              std::vector<TaskId>& victims) {
     return ChooseForPreemptor(preemptor, candidates, victims);
+  };
+  hooks.vote_depends_on = [this](Asking asking, TaskId task, std::vector<uint64_t>& words) {
+    // The tree has everybody's share in it.
+    words.push_back(asking == Asking::kReclaim && tree_ ? ++questions_ : 0);
+    words.push_back(std::bit_cast<uint64_t>(ShareWith(task)));
   };
   hooks.on_allocate = [this](TaskId task) { NoteAllocated(task); };
   hooks.on_deallocate = [this](TaskId task) { NoteDeallocated(task); };
@@ -134,22 +146,43 @@ int DrfPlugin::CompareQueues(QueueId left, QueueId right) {
   return difference < 0 ? -1 : difference > 0 ? 1 : 0;
 }
 
+double DrfPlugin::ShareWith(TaskId task) const {
+  const JobId job = cluster_->tasks[task].job;
+  if (!job.valid()) return 0;
+  Resource with_task = allocated_[job];
+  with_task.Add(cluster_->Request(task));
+  return DominantShare(with_task, cluster_->total);
+}
+
+// The job's share without this candidate and those of the job that came before it in this vote.
+// Most jobs have one candidate on a node: only for a second one is a copy made.
+double DrfPlugin::ShareWithout(JobId job, TaskId candidate) {
+  TaskId& first = first_.Get(job, [] { return TaskId{}; });
+  const Resource& request = cluster_->Request(candidate);
+  if (!first.valid()) {
+    first = candidate;
+    return DominantShareWithout(allocated_[job], request, cluster_->total);
+  }
+  const bool is_second = !what_if_.Has(job);
+  Resource& left = what_if_.At(job, allocated_[job]);
+  if (is_second) left.Sub(cluster_->Request(first));
+  left.Sub(request);
+  return DominantShare(left, cluster_->total);
+}
+
 Vote DrfPlugin::ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> candidates,
                                    std::vector<TaskId>& victims) {
   const JobId own_job = cluster_->tasks[preemptor].job;
   if (!own_job.valid()) return Vote::kPermit;
-  Resource with_task = allocated_[own_job];
-  with_task.Add(cluster_->Request(preemptor));
-  const double own_share = DominantShare(with_task, cluster_->total);
+  const double own_share = ShareWith(preemptor);
 
   // Candidates of one job are thought away one after the other, whether they are taken or not.
   what_if_.Begin();
+  first_.Begin(cluster_->jobs.size());
   for (TaskId candidate : candidates) {
     const JobId job = cluster_->tasks[candidate].job;
     if (!job.valid()) continue;
-    Resource& without_task = what_if_.At(job, allocated_[job]);
-    without_task.Sub(cluster_->Request(candidate));
-    const double share = DominantShare(without_task, cluster_->total);
+    const double share = ShareWithout(job, candidate);
     if (own_share < share || std::abs(own_share - share) <= kShareDelta) {
       victims.push_back(candidate);
     } else {

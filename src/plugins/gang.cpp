@@ -50,6 +50,7 @@ class GangPlugin final : public Plugin {
       return AboveMinimum(preemptor, candidates, victims);
     };
     hooks.reclaimable = hooks.preemptable;
+    hooks.vote_depends_on = [](Asking, TaskId, std::vector<uint64_t>&) {};  // the candidates' jobs
     // Gang preemption weighs whole gangs against each other itself.
     hooks.unified_evictable = [](const EvictionContext&, std::span<const TaskId> candidates,
                                  std::vector<TaskId>& victims) {

@@ -32,6 +32,9 @@ class PdbPlugin final : public Plugin, public DrainGuard {
       return KeepAllowed(candidates, victims);
     };
     hooks.reclaimable = hooks.preemptable;
+    hooks.vote_depends_on = [this](Asking, TaskId, std::vector<uint64_t>& words) {
+      words.push_back(budgets_state_);
+    };
     // D15: whoever preempts. Volcano's gang preemption does not ask about budgets.
     if (compat.guards)
       hooks.unified_evictable = [this](const EvictionContext&, std::span<const TaskId> candidates,
@@ -59,13 +62,21 @@ class PdbPlugin final : public Plugin, public DrainGuard {
   void Account(PluginHooks& hooks) {
     hooks.on_deallocate = [this](TaskId task) {
       if (session_->cluster.tasks[task].status == TaskStatus::kReleasing)
-        budgets_->Charge(task, session_->undo);
+        Change(task, [&] { budgets_->Charge(task, session_->undo); });
     };
     hooks.on_allocate = [this](TaskId task) {
       // Bound or Running: an eviction was taken back. New placements are Allocated or Pipelined.
       if (IsPreemptableStatus(session_->cluster.tasks[task].status))
-        budgets_->Refund(task, session_->undo);
+        Change(task, [&] { budgets_->Refund(task, session_->undo); });
     };
+  }
+
+  template <class F>
+  void Change(TaskId task, F&& change) {
+    if (budgets_->BudgetsOf(task).empty()) return;
+    session_->undo.Save(budgets_state_);
+    budgets_state_ = ++last_budgets_state_;
+    change();
   }
 
   Vote KeepAllowed(std::span<const TaskId> candidates, std::vector<TaskId>& victims) {
@@ -97,6 +108,9 @@ class PdbPlugin final : public Plugin, public DrainGuard {
   std::optional<VictimNotes> notes_;
   std::optional<PodBudgets> budgets_;
   bool holds_drains_ = false;
+  // A number for what is left in all budgets, which a rollback brings back with it.
+  uint64_t budgets_state_ = 0;
+  uint64_t last_budgets_state_ = 0;
   std::vector<TaskId> held_;  // of one call; kept for its memory
 };
 

@@ -39,6 +39,12 @@ class PriorityPlugin final : public Plugin {
                                std::vector<TaskId>& victims) {
       return LessImportant(preemptor, candidates, victims);
     };
+    hooks.vote_depends_on = [this](Asking, TaskId id, std::vector<uint64_t>& words) {
+      const Task& task = cluster_->tasks[id];
+      words.push_back(static_cast<uint32_t>(task.priority));
+      words.push_back(task.job.valid() ? static_cast<uint32_t>(cluster_->jobs[task.job].priority)
+                                       : UINT64_MAX);
+    };
     hooks.unified_evictable =
         [this](const EvictionContext& context, std::span<const TaskId> candidates,
                std::vector<TaskId>& victims) { return OfLesserJobs(context, candidates, victims); };

@@ -53,12 +53,15 @@ class ProportionPlugin final : public Plugin {
   int CompareQueues(QueueId left, QueueId right) const;
   bool IsOverused(QueueId queue) const;
   bool IsAllocatable(QueueId queue, TaskId task) const;
+  bool IsAllocatableWithout(QueueId queue, TaskId task, std::span<const TaskId> gone) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task) const;
+  bool StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const;
   Vote JudgeNewcomer(JobId job);
   void NoteEnqueued(JobId job);
   Vote ChooseForReclaimer(std::span<const TaskId> candidates, std::vector<TaskId>& victims);
   void NoteAllocated(TaskId task);
   void NoteDeallocated(TaskId task);
+  void BeginChange(Account& account);
 
   // The account a task's resources are charged to; null when there is none.
   Account* FindAccount(TaskId task);
@@ -68,6 +71,9 @@ class ProportionPlugin final : public Plugin {
   std::optional<VictimNotes> notes_;
   Table<QueueId, Account> accounts_;
   AmountCopies<QueueId> what_if_;
+  // A number for what all accounts hold together, which a rollback brings back with them.
+  uint64_t accounts_state_ = 0;
+  uint64_t last_accounts_state_ = 0;
 };
 
 void ProportionPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
@@ -87,6 +93,18 @@ void ProportionPlugin::Open(Session& session, const PluginOption& option, Plugin
   };
   hooks.overused = [this](QueueId queue) { return IsOverused(queue); };
   hooks.allocatable = [this](QueueId queue, TaskId task) { return IsAllocatable(queue, task); };
+  hooks.allocatable_without = [this](QueueId queue, TaskId task, std::span<const TaskId> gone) {
+    return IsAllocatableWithout(queue, task, gone);
+  };
+  hooks.vote_depends_on = [this](Asking asking, TaskId task, std::vector<uint64_t>& words) {
+    // Candidates for reclaim are judged by what their queues have.
+    if (asking == Asking::kReclaim) words.push_back(accounts_state_);
+    const JobId job = cluster_->tasks[task].job;
+    const QueueId queue = job.valid() ? cluster_->jobs[job].queue : QueueId{};
+    if (!queue.valid()) return;
+    words.push_back(queue.value);
+    AppendWords(accounts_[queue].allocated, words);
+  };
   hooks.preemptive = [this](QueueId queue, TaskId task) { return IsAllocatable(queue, task); };
   hooks.job_enqueueable = [this](JobId job) { return JudgeNewcomer(job); };
   hooks.job_enqueued = [this](JobId job) { NoteEnqueued(job); };
@@ -230,12 +248,27 @@ bool ProportionPlugin::IsAllocatable(QueueId queue, TaskId task) const {
   return StaysWithinDeserved(queue, task);
 }
 
+bool ProportionPlugin::IsAllocatableWithout(QueueId queue, TaskId task,
+                                            std::span<const TaskId> gone) const {
+  if (cluster_->queues[queue].state != QueueState::kOpen) return false;
+  Resource allocated = accounts_[queue].allocated;
+  for (const TaskId other : gone) {
+    const JobId job = cluster_->tasks[other].job;
+    if (job.valid() && cluster_->jobs[job].queue == queue) allocated.Sub(cluster_->Request(other));
+  }
+  return StaysWithinDeserved(queue, task, allocated);
+}
+
 bool ProportionPlugin::StaysWithinDeserved(QueueId queue, TaskId task) const {
+  return StaysWithinDeserved(queue, task, accounts_[queue].allocated);
+}
+
+bool ProportionPlugin::StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const {
   const Account& account = accounts_[queue];
   if (!account.known) return false;
   if (!task.valid()) return true;
   const Resource& request = cluster_->Request(task);
-  Resource future = account.allocated;
+  Resource& future = allocated;
   future.Add(request);
   if (future.FirstExceeding(account.deserved, request) < 0) return true;
   if (session_->log.V(3)) {
@@ -311,11 +344,17 @@ Account* ProportionPlugin::FindAccount(TaskId task) {
   return queue.valid() && accounts_[queue].known ? &accounts_[queue] : nullptr;
 }
 
+void ProportionPlugin::BeginChange(Account& account) {
+  session_->undo.Save(account.allocated);
+  session_->undo.Save(account.share);
+  session_->undo.Save(accounts_state_);
+  accounts_state_ = ++last_accounts_state_;
+}
+
 void ProportionPlugin::NoteAllocated(TaskId task) {
   Account* account = FindAccount(task);
   if (account == nullptr) return;
-  session_->undo.Save(account->allocated);
-  session_->undo.Save(account->share);
+  BeginChange(*account);
   account->allocated.Add(cluster_->Request(task));
   account->share = DominantShare(account->allocated, account->deserved);
 }
@@ -323,8 +362,7 @@ void ProportionPlugin::NoteAllocated(TaskId task) {
 void ProportionPlugin::NoteDeallocated(TaskId task) {
   Account* account = FindAccount(task);
   if (account == nullptr) return;
-  session_->undo.Save(account->allocated);
-  session_->undo.Save(account->share);
+  BeginChange(*account);
   account->allocated.Sub(cluster_->Request(task));
   account->share = DominantShare(account->allocated, account->deserved);
 }

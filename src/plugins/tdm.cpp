@@ -88,6 +88,7 @@ class TdmPlugin final : public Plugin, public DrainReport {
   void Filter(ClassId cls, std::span<Refusal> refusals);
   void LogFilter(TaskId task);
   double Score(ClassId cls, NodeId node);
+  bool StepsAside(TaskId task) const;
   Vote MayBePreempted(TaskId preemptor, std::span<const TaskId> candidates,
                       std::vector<TaskId>& victims);
   std::optional<VetoCode> WhySpared(const Task& task) const;
@@ -164,6 +165,10 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
       return Refusal{};
     };
   hooks.score = ScoreHook{.node = [this](ClassId cls, NodeId node) { return Score(cls, node); }};
+  // Beside the candidates and their jobs: whether the preemptor may push others at all.
+  hooks.vote_depends_on = [this](Asking, TaskId id, std::vector<uint64_t>& words) {
+    words.push_back(static_cast<uint64_t>(StepsAside(id)));
+  };
   hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
                              std::vector<TaskId>& victims) {
     return MayBePreempted(preemptor, candidates, victims);
@@ -375,12 +380,17 @@ double TdmPlugin::Score(ClassId cls, NodeId node) {
 
 // ---- preemption
 
+bool TdmPlugin::StepsAside(TaskId id) const {
+  const Task& task = cluster_->tasks[id];
+  const Job* job = task.job.valid() ? &cluster_->jobs[task.job] : nullptr;
+  return OffersItself(task, job, access_) || IsRevocable(task, access_);
+}
+
 // Who may be pushed aside may not push others: revocable pods live on what is left over.
 Vote TdmPlugin::MayBePreempted(TaskId preemptor, std::span<const TaskId> candidates,
                                std::vector<TaskId>& victims) {
-  const Task& task = cluster_->tasks[preemptor];
-  const Job* job = task.job.valid() ? &cluster_->jobs[task.job] : nullptr;
-  if (OffersItself(task, job, access_) || IsRevocable(task, access_)) {
+  if (StepsAside(preemptor)) {
+    const Task& task = cluster_->tasks[preemptor];
     if (session_->log.V(4))
       session_->log.Line("TDM task {}/{} is preemptable, do nothing skip", cluster_->Text(task.ns),
                          cluster_->Text(task.name));

@@ -54,6 +54,9 @@ struct ScoreHook {
 using VictimsFn = std::function<Vote(TaskId for_task, std::span<const TaskId> candidates,
                                      std::vector<TaskId>& victims)>;
 
+// For what somebody would have to go.
+enum class Asking : uint8_t { kPreempt, kReclaim };
+
 // Who asks for a whole bundle of victims (gang preemption): kept apart from task-wise preemption.
 struct EvictionContext {
   JobId job;
@@ -96,6 +99,15 @@ struct PluginHooks {
   std::function<bool(QueueId)> overused;
   std::function<bool(QueueId, TaskId)> preemptive;
   std::function<bool(QueueId, TaskId)> allocatable;
+  // The same if these tasks were evicted; evicting more must not turn a yes into a no. Without it
+  // the tasks are evicted to find out.
+  std::function<bool(QueueId, TaskId, std::span<const TaskId> gone)> allocatable_without;
+  // What preemptable or reclaimable, and allocatable, depend on beyond the candidates, their jobs
+  // and their node: appends words that are equal for two tasks only if the answers are; and a
+  // plugin that names nobody names nobody after the candidates' jobs have lost tasks elsewhere. For
+  // such tasks a "no" everywhere is remembered (actions/known_in_vain.h); a plugin that votes and
+  // does not say what on is always asked.
+  std::function<void(Asking, TaskId, std::vector<uint64_t>& words)> vote_depends_on;
 
   // The dry run of topology-aware preemption; changes go through the undo log and are taken back
   // after it.
@@ -104,8 +116,8 @@ struct PluginHooks {
   std::function<bool(QueueId, TaskId)> simulate_allocatable;
   std::function<Refusal(TaskId, NodeId)> simulate_predicate;
 
-  // When, if nothing else changes, this plugin's answers do: the next window, the end of a cooldown.
-  // Asked when the session has closed; nothing: never.
+  // When, if nothing else changes, this plugin's answers do: the next window, the end of a
+  // cooldown. Asked when the session has closed; nothing: never.
   std::function<std::optional<Timestamp>()> next_timer;
 
   // A task got a node, or lost it. Not called for what a rollback takes back: state is restored

@@ -1,6 +1,7 @@
 #include "session/node_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,7 @@ namespace krafla {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-constexpr uint32_t kBlock = 64;  // nodes per kept maximum
+constexpr uint32_t kBlock = NodeRanking::kBlock;
 constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
@@ -42,6 +43,9 @@ struct NodeSearch::ClassCache {
   std::vector<double> score;
   std::vector<double> idle_score;  // score where fit is kIdle, else -infinity
   std::vector<double> block_best;  // maxima of idle_score per kBlock
+  // For preemption; empty until it asks.
+  std::vector<uint64_t> allowed;     // bits: the verdict is none that evictions cannot lift
+  std::vector<double> allowed_best;  // maxima of score over allowed nodes per kBlock
   uint32_t idle_count = 0;
   uint32_t future_count = 0;
   // Why nothing fitted, and up to which change that is known: the next task of the class need not
@@ -56,6 +60,7 @@ NodeSearch::NodeSearch(Session& session)
       position_of_(session.cluster.nodes.size(), 0),
       prepared_(session.cluster.tasks.size(), false) {
   caches_.Resize(cluster_.classes.size());
+  refreshed_.assign(cluster_.nodes_by_name.size(), 0);
   for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
     position_of_[cluster_.nodes_by_name[p].value] = p;
 }
@@ -154,8 +159,10 @@ void NodeSearch::Refresh(TaskId task, ClassCache& cache, uint32_t p) {
   const NodeId node = cluster_.nodes_by_name[p];
   const Task& t = cluster_.tasks[task];
   cache.verdict[p] = CheckAt(task, cache, p);
+  const double old_score = cache.score[p];
   cache.score[p] = LocalScore(t.cls, node);
   KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
+  if (!cache.allowed.empty()) RefreshRank(cache, p, old_score);
   const uint8_t before = cache.fit[p];
   uint8_t fit = ClassCache::kNo;
   if (!cache.verdict[p].refused()) {
@@ -182,6 +189,27 @@ void NodeSearch::Refresh(TaskId task, ClassCache& cache, uint32_t p) {
   }
 }
 
+void NodeSearch::RefreshRank(ClassCache& cache, uint32_t p, double old_score) {
+  const size_t block = p / kBlock;
+  const uint64_t bit = uint64_t{1} << (p % kBlock);
+  double& best = cache.allowed_best[block];
+  const bool was_best = (cache.allowed[block] & bit) != 0 && old_score == best;
+  if (cache.verdict[p].refused_for_preemption()) {
+    cache.allowed[block] &= ~bit;
+  } else {
+    cache.allowed[block] |= bit;
+    if (cache.score[p] >= best) {
+      best = cache.score[p];
+      return;
+    }
+  }
+  if (!was_best) return;
+  best = kNone;
+  for (uint64_t rest = cache.allowed[block]; rest != 0; rest &= rest - 1)
+    best =
+        std::max(best, cache.score[block * kBlock + static_cast<size_t>(std::countr_zero(rest))]);
+}
+
 void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   const std::vector<NodeId>& changes = session_.node_changes();
   const size_t n = cluster_.nodes_by_name.size();
@@ -192,11 +220,20 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
     cache.score.assign(n, 0);
     cache.idle_score.assign(n, kNone);
     cache.block_best.assign((n + kBlock - 1) / kBlock, kNone);
+    if (!cache.allowed.empty()) {
+      std::fill(cache.allowed.begin(), cache.allowed.end(), 0);
+      std::fill(cache.allowed_best.begin(), cache.allowed_best.end(), kNone);
+    }
     cache.idle_count = cache.future_count = 0;
     for (uint32_t p = 0; p < n; ++p) Refresh(task, cache, p);
   } else {
-    for (size_t i = cache.synced; i < changes.size(); ++i)
-      Refresh(task, cache, position_of_[changes[i].value]);
+    ++synchronizations_;
+    for (size_t i = cache.synced; i < changes.size(); ++i) {
+      const uint32_t p = position_of_[changes[i].value];
+      if (refreshed_[p] == synchronizations_) continue;
+      refreshed_[p] = synchronizations_;
+      Refresh(task, cache, p);
+    }
   }
   cache.synced = changes.size();
 }
@@ -404,6 +441,27 @@ void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
       (*remembered)[p] = refusal;
     }
   }
+}
+
+std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMemory* memory) {
+  const Task& t = cluster_.tasks[task];
+  ClassCache& cache = CacheOf(t.cls);
+  if (!IsNodeLocal(t.cls, cache) || !ScoresAreNodeLocal(t.cls)) return std::nullopt;
+  if (memory != nullptr && !RefusalsOnlyGrow(task)) return std::nullopt;
+  if (cache.allowed.empty()) {
+    cache.allowed.assign((cluster_.nodes_by_name.size() + kBlock - 1) / kBlock, 0);
+    cache.allowed_best.assign(cache.allowed.size(), kNone);
+    Synchronize(task, cache);
+    for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
+      RefreshRank(cache, p, cache.score[p]);
+  } else {
+    Synchronize(task, cache);
+  }
+  const FitError* earlier = session_.fit_errors.Find(task);
+  return NodeRanking{.scores = cache.score,
+                     .block_best = cache.allowed_best,
+                     .allowed = cache.allowed,
+                     .left_out = earlier != nullptr ? earlier->unresolvable.get() : nullptr};
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,

@@ -17,10 +17,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "session/node_ranking.h"
 #include "session/session.h"
 
 namespace krafla {
@@ -65,6 +67,9 @@ class NodeSearch {
   // For preempt and reclaim: positions in nodes_by_name, in that order, of nodes whose refusal, if
   // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
+  // The same, with scores, from what is kept; nothing when answers or scores depend on more than
+  // each node alone.
+  std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
   // Scores of nodes given by position.
   void Score(TaskId task, std::span<const uint32_t> positions, std::vector<double>& scores);
 
@@ -80,6 +85,7 @@ class NodeSearch {
   bool ScoresAreNodeLocal(ClassId cls) const;
   void Synchronize(TaskId task, ClassCache& cache);
   void Refresh(TaskId task, ClassCache& cache, uint32_t position);
+  void RefreshRank(ClassCache& cache, uint32_t position, double old_score);
   Refusal CheckAt(TaskId task, ClassCache& cache, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
   Choice BestOf(TaskId task, std::span<const uint32_t> idle, std::span<const uint32_t> future);
@@ -93,6 +99,8 @@ class NodeSearch {
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<bool> prepared_;         // by TaskId
+  std::vector<uint32_t> refreshed_;    // by position: the last synchronization that looked at it
+  uint32_t synchronizations_ = 0;
   // The one class of each role of a job; invalid where a role has several.
   std::unordered_map<JobId, std::vector<ClassId>> role_classes_;
 };

@@ -168,6 +168,7 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
   Collect(overused_, &H::overused, Switch::kOverused);
   Collect(preemptive_, &H::preemptive, Switch::kPreemptive);
   Collect(allocatable_, &H::allocatable, Switch::kAllocatable);
+  Collect(allocatable_without_, &H::allocatable_without, Switch::kAllocatable);
   Collect(simulate_allocatable_, &H::simulate_allocatable, Switch::kAllocatable);
   Collect(simulate_predicate_, &H::simulate_predicate, Switch::kPredicate);
   // A dry run moves tasks for a plugin that is asked about victims or about allocation.
@@ -200,6 +201,28 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
     if (hooks.on_deallocate) on_deallocate_.push_back(&hooks.on_deallocate);
     if (hooks.on_rollback) on_rollback_.push_back(&hooks.on_rollback);
     if (hooks.on_eviction_undone) on_eviction_undone_.push_back(&hooks.on_eviction_undone);
+  }
+  FindWhatVotesDependOn();
+}
+
+void Session::FindWhatVotesDependOn() {
+  auto asked = [](const auto& tiered) {
+    std::vector<uint8_t> plugins;
+    for (const auto& tier : tiered)
+      for (const auto& entry : tier) plugins.push_back(entry.plugin);
+    return plugins;
+  };
+  all_know_allocatable_without_ = asked(allocatable_) == asked(allocatable_without_);
+  for (const Asking asking : {Asking::kPreempt, Asking::kReclaim}) {
+    std::vector<uint8_t> plugins = asked(asking == Asking::kPreempt ? preemptable_ : reclaimable_);
+    const std::vector<uint8_t> share = asked(allocatable_);
+    plugins.insert(plugins.end(), share.begin(), share.end());
+    std::sort(plugins.begin(), plugins.end());
+    plugins.erase(std::unique(plugins.begin(), plugins.end()), plugins.end());
+    auto& known = vote_dependencies_[static_cast<size_t>(asking)].emplace();
+    for (const uint8_t plugin : plugins) known.push_back(&plugins_[plugin].hooks.vote_depends_on);
+    if (std::any_of(known.begin(), known.end(), [](const auto* say) { return !*say; }))
+      vote_dependencies_[static_cast<size_t>(asking)].reset();
   }
 }
 

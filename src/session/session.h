@@ -4,6 +4,7 @@
 // Owned by whoever runs the cycle; one thread. Plugins and actions see the world through it alone.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "config/scheduler_config.h"
 #include "model/cluster.h"
 #include "model/zone_window.h"
+#include "session/change_list.h"
 #include "session/cycle_memory.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
@@ -46,6 +48,9 @@ struct SessionOptions {
 struct Victims {
   std::vector<TaskId> tasks;
   uint64_t permitted_by = 0;
+  // Nobody is let go, and it stays so while the candidates' jobs only lose tasks: every tier was
+  // ended by a plugin that named nobody.
+  bool stays_empty = false;
 };
 
 class Session {
@@ -110,6 +115,9 @@ class Session {
   bool Preemptive(QueueId queue, TaskId task) const;
   bool SimulateAllocatable(QueueId queue, TaskId task) const;
   Refusal SimulatePredicate(TaskId task, NodeId node) const;
+  // Allocatable if `gone` were evicted; nothing when a plugin cannot tell without trying.
+  std::optional<bool> AllocatableWithout(QueueId queue, TaskId task,
+                                         std::span<const TaskId> gone) const;
   // ---- any yes
   bool Overused(QueueId queue) const;
   // ---- vote per tier
@@ -124,6 +132,9 @@ class Session {
   Victims Preemptable(TaskId preemptor, std::span<const TaskId> candidates);
   Victims Reclaimable(TaskId reclaimer, std::span<const TaskId> candidates);
   Victims UnifiedEvictable(const EvictionContext& context, std::span<const TaskId> candidates);
+  // Appends what those votes, and Allocatable, depend on beyond the candidates, their jobs and
+  // their node. False when a plugin does not say.
+  bool VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const;
   // Tasks to evict for nobody: nominated, then filtered by the guards.
   Victims VictimTasks();
   // ---- first that names one
@@ -147,16 +158,22 @@ class Session {
   // A point to come back to.
   struct Mark {
     UndoLog::Mark log;
-    size_t changes;
+    size_t node_changes;
+    size_t task_changes;
   };
-  Mark MarkNow() const { return {undo.Now(), node_changes_.size()}; }
+  Mark MarkNow() const { return {undo.Now(), node_changes_.size(), task_changes_.size()}; }
   void Rollback(Mark mark);
   // Told by a statement after it rolled back: this task's eviction was among what was taken back.
   void NoteEvictionUndone(TaskId task);
+  // What evicting these tasks and taking it all back would leave behind, without doing it.
+  void NoteTriedInVain(std::span<const TaskId> victims);
 
   // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been
   // computed from a node stays good until the node appears here again.
-  const std::vector<NodeId>& node_changes() const { return node_changes_; }
+  // A rollback takes back the changes nobody has looked at.
+  const std::vector<NodeId>& node_changes() const { return node_changes_.Look(); }
+  // The same for tasks of jobs.
+  const std::vector<TaskChange>& task_changes() const { return task_changes_.Look(); }
 
   // ---- job conditions, by type
   void SetCondition(JobId job, JobCondition condition);
@@ -181,6 +198,7 @@ class Session {
   void Collect(Tiered<Fn>& tiered, Fn PluginHooks::* member, std::optional<Switch> needs);
   Victims VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
                         std::span<const TaskId> candidates);
+  void FindWhatVotesDependOn();
   void SendAllocate(TaskId task);
   void SendDeallocate(TaskId task);
   void ForgetThatTheyWereOnlyBound();
@@ -189,7 +207,8 @@ class Session {
   std::vector<OpenPlugin> plugins_;  // by plugin index
   std::string_view current_action_;
   std::unique_ptr<NodeSearch> node_search_;
-  std::vector<NodeId> node_changes_;
+  ChangeList<NodeId> node_changes_;
+  ChangeList<TaskChange> task_changes_;
   CycleMemory own_memory_;
   std::unordered_map<JobId, std::string> enqueue_refusals_;
 
@@ -217,11 +236,16 @@ class Session {
   Tiered<std::function<bool(QueueId)>> overused_;
   Tiered<std::function<bool(QueueId, TaskId)>> preemptive_;
   Tiered<std::function<bool(QueueId, TaskId)>> allocatable_;
+  Tiered<std::function<bool(QueueId, TaskId, std::span<const TaskId>)>> allocatable_without_;
   Tiered<std::function<void(TaskId, TaskId)>> simulate_remove_;
   Tiered<std::function<void(TaskId, TaskId)>> simulate_add_;
   Tiered<std::function<bool(QueueId, TaskId)>> simulate_allocatable_;
   Tiered<std::function<Refusal(TaskId, NodeId)>> simulate_predicate_;
   std::vector<uint8_t> guards_;  // plugin indices
+  // By Asking; nothing when a plugin that is asked does not say.
+  using VoteDependencies = std::vector<decltype(PluginHooks::vote_depends_on)*>;
+  std::array<std::optional<VoteDependencies>, 2> vote_dependencies_;
+  bool all_know_allocatable_without_ = false;
   std::vector<const std::function<void(TaskId)>*> on_allocate_;
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;

@@ -7,6 +7,18 @@
 
 namespace krafla {
 
+namespace {
+
+TaskChange::Kind KindOf(TaskStatus before, TaskStatus after) {
+  auto holds_nothing = [](TaskStatus status) {
+    return status == TaskStatus::kReleasing || status == TaskStatus::kPending;
+  };
+  if (holds_nothing(before) == holds_nothing(after)) return TaskChange::Kind::kOther;
+  return holds_nothing(after) ? TaskChange::Kind::kLost : TaskChange::Kind::kGained;
+}
+
+}  // namespace
+
 void Session::SendAllocate(TaskId task) {
   for (const auto* handler : on_allocate_) (*handler)(task);
 }
@@ -22,6 +34,7 @@ void Session::SetStatus(TaskId id, TaskStatus status) {
   undo.Save(task.status);
   task.status = status;
   if (!task.job.valid()) return;
+  task_changes_.push_back({id, KindOf(before, status)});
   Job& job = cluster.jobs[task.job];
   JobRole& role = job.roles[task.role_index];
   const size_t from = static_cast<size_t>(before);
@@ -141,22 +154,27 @@ void Session::UnmarkReleasing(TaskId id, TaskStatus before) {
 void Session::Rollback(Mark mark) {
   if (undo.Now() == mark.log) return;
   undo.RollbackTo(mark.log);
-  // The nodes touched since have changed once more, back.
-  const size_t end = node_changes_.size();
-  for (size_t i = mark.changes; i < end; ++i) {
-    const NodeId node = node_changes_[i];
-    node_changes_.push_back(node);
-  }
   kube.NoteRollback();
   for (const auto* handler : on_rollback_) (*handler)();
+  // A handler that does something again leaves the nodes it touches other than they were.
+  if (undo.Now() != mark.log) (void)node_changes_.Look();
+  node_changes_.TakeBack(mark.node_changes);
+  task_changes_.TakeBack(mark.task_changes);
   ForgetThatTheyWereOnlyBound();
 }
 
 void Session::NoteEvictionUndone(TaskId task) {
+  const UndoLog::Mark before = undo.Now();
   for (const auto* handler : on_eviction_undone_) (*handler)(task);
+  const NodeId node = cluster.tasks[task].node;
+  if (undo.Now() != before && node.valid()) node_changes_.push_back(node);
   if (compat.exact_undo || cluster.tasks[task].status != TaskStatus::kBound) return;
   undone_.push_back(task);
   ForgetThatTheyWereOnlyBound();
+}
+
+void Session::NoteTriedInVain(std::span<const TaskId> victims) {
+  for (const TaskId victim : victims) NoteEvictionUndone(victim);
 }
 
 // Volcano puts every pod whose eviction it takes back among the running ones, also one that was
@@ -164,7 +182,10 @@ void Session::NoteEvictionUndone(TaskId task) {
 // each.
 void Session::ForgetThatTheyWereOnlyBound() {
   for (TaskId task : undone_)
-    if (cluster.tasks[task].status == TaskStatus::kBound) SetStatus(task, TaskStatus::kRunning);
+    if (cluster.tasks[task].status == TaskStatus::kBound) {
+      SetStatus(task, TaskStatus::kRunning);
+      if (cluster.tasks[task].node.valid()) node_changes_.push_back(cluster.tasks[task].node);
+    }
 }
 
 }  // namespace krafla

@@ -1,7 +1,6 @@
 // How the tiers combine the plugins' answers: one function per extension point, one rule per kind
 // of point.
 #include <algorithm>
-#include <unordered_set>
 
 #include "session/session.h"
 
@@ -119,6 +118,19 @@ bool Session::Allocatable(QueueId queue, TaskId task) const {
   return AllSayYes(allocatable_, queue, task);
 }
 
+std::optional<bool> Session::AllocatableWithout(QueueId queue, TaskId task,
+                                                std::span<const TaskId> gone) const {
+  if (!all_know_allocatable_without_) return std::nullopt;
+  return AllSayYes(allocatable_without_, queue, task, gone);
+}
+
+bool Session::VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const {
+  const auto& dependencies = vote_dependencies_[static_cast<size_t>(asking)];
+  if (!dependencies) return false;
+  for (const auto* append : *dependencies) (*append)(asking, for_task, words);
+  return true;
+}
+
 bool Session::Preemptive(QueueId queue, TaskId task) const {
   return AllSayYes(preemptive_, queue, task);
 }
@@ -195,13 +207,15 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
     allowed.assign(candidates.begin(), candidates.end());
     ask_guards(false, allowed);
     candidates = allowed;
-    if (candidates.empty()) return {};
+    if (candidates.empty()) return {.stays_empty = true};
   }
 
+  bool stays_empty = true;
   for (size_t t = 0; t < hooks.size(); ++t) {
     std::optional<std::vector<TaskId>> victims;
     uint64_t permitted_by = 0;
     bool ended = false;
+    bool nobody_named = hooks[t].empty();  // by one plugin, out of all candidates
     auto ask = [&](const auto& entry, std::span<const TaskId> asked) {
       std::vector<TaskId> answer;
       if ((*entry.call)(for_task, asked, answer) == Vote::kAbstain) return;
@@ -211,6 +225,7 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
       if (answer.empty()) {
         victims.reset();
         ended = true;
+        nobody_named = !plugins_[entry.plugin].hooks.counts_victims;
         return;
       }
       if (!victims) {
@@ -236,6 +251,7 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
         ask(entry, candidates);
       }
     }
+    stays_empty &= nobody_named;
     if (ended) continue;
     // What a budget allows is not for those that the rest of the tier spares.
     std::vector<TaskId> before;
@@ -258,7 +274,7 @@ Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
     }
     if (!victims->empty()) return {std::move(*victims), permitted_by};
   }
-  return {};
+  return {.stays_empty = stays_empty};
 }
 
 Victims Session::Preemptable(TaskId preemptor, std::span<const TaskId> candidates) {
@@ -291,15 +307,19 @@ Victims Session::UnifiedEvictable(const EvictionContext& context,
 
 Victims Session::VictimTasks() {
   Victims victims;
-  std::unordered_set<TaskId> seen;
+  std::vector<bool> seen;  // by TaskId
   for (const auto& tier : victim_tasks_) {
     for (const auto& entry : tier) {
       std::vector<TaskId> nominated;
       (*entry.call)(nominated);
       if (nominated.empty()) continue;
+      seen.resize(cluster.tasks.size());
       victims.permitted_by |= uint64_t{1} << entry.plugin;
       for (TaskId task : nominated)
-        if (seen.insert(task).second) victims.tasks.push_back(task);
+        if (!seen[task.value]) {
+          seen[task.value] = true;
+          victims.tasks.push_back(task);
+        }
     }
     if (!victims.tasks.empty()) break;
   }

@@ -27,6 +27,8 @@ class Statement {
     Session::Mark mark;
     size_t operations;
   };
+  // Where the session was when it began.
+  Session::Mark begin() const { return begin_; }
   Savepoint Save() const { return {session_.MarkNow(), operations_.size()}; }
   // Takes back what was done since.
   void RollbackTo(Savepoint savepoint);

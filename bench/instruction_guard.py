@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Counts the instructions of three small cycles under callgrind and compares them with stored figures.
+
+  instruction_guard.py BINARY WORK_DIR [--store REASON]
+
+Instruction counts repeat on a noisy machine, so a rise of more than 10 % is a rise of the work done, and fails. The
+figures belong to a compiler and C library (bench/instructions.json); under others the counts are printed and nothing
+fails. --store writes the counts as the new figures, with the date and the reason.
+"""
+import argparse, datetime, json, os, platform, re, shutil, subprocess, sys
+
+import generate
+
+CASES = (("preempt", 60, 600), ("mixed", 40, 400), ("stuck", 40, 400))
+LIMIT = 1.10
+FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
+
+
+def toolchain(binary):
+    """What the counts depend on: the compiler that made the binary, and the C library."""
+    comment = subprocess.run(["readelf", "-p", ".comment", binary], capture_output=True, text=True).stdout
+    compilers = sorted(set(re.findall(r"\]\s+((?:GCC|clang)[^\n]*|[^\n]*clang version[^\n]*)", comment)))
+    return "%s; %s %s" % (", ".join(compilers) or "unknown compiler", *platform.libc_ver())
+
+
+def count(binary, work, kind, nodes, pods):
+    prefix = os.path.join(work, "guard-" + kind)
+    generate.write(kind, nodes, pods, prefix)
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", binary, "run", "--cluster",
+               prefix + ".json", "--config", prefix + ".yaml", "--lenient", "--output", "json", "--now",
+               "2026-03-10T12:00:00Z"]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found:
+        sys.exit("error: callgrind could not count %s:\n%s" % (kind, done.stderr[-2000:]))
+    return int(found.group(1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("work")
+    parser.add_argument("--store", metavar="REASON")
+    a = parser.parse_args()
+    if shutil.which("valgrind") is None or shutil.which("readelf") is None:
+        print("instruction counts: not compared, valgrind or readelf is missing")
+        return 0
+    os.makedirs(a.work, exist_ok=True)
+    with open(FIGURES) as f:
+        figures = json.load(f)
+    tools = toolchain(a.binary)
+    counts = {case[0]: count(a.binary, a.work, *case) for case in CASES}
+    if a.store:
+        figures.setdefault(tools, []).append({"date": datetime.date.today().isoformat(), "reason": a.store, **counts})
+        with open(FIGURES, "w") as f:
+            json.dump(figures, f, indent=1)
+            f.write("\n")
+        return 0
+    if tools not in figures:
+        print("instruction counts: no figures for %s; not compared: %s" % (tools, counts))
+        return 0
+    stored, failed = figures[tools][-1], 0
+    for kind, number in counts.items():
+        ratio = number / stored[kind]
+        print("instruction counts: %-8s %12d, stored %12d (%+.1f %%)" % (kind, number, stored[kind], 100 * (ratio - 1)))
+        if ratio > LIMIT:
+            failed = 1
+            print("!! %s takes more than 10 %% more instructions than on %s (%s)" % (kind, stored["date"], stored["reason"]))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Measures whole cycles on generated clusters and prints a table: `make bench`.
+
+  run.py BINARY OUT_DIR [--quick] [--growth-to NODES]
+
+Writes OUT_DIR/results.json and OUT_DIR/growth.svg. CPU time is what the program says of its own cycle
+(stats.cpu_ms.total; reading files is apart, as "load"), the best and the median of several runs. Instructions of the
+whole process come from perf, where it works. The answers count too: a row whose decisions are not the expected number
+fails.
+"""
+import argparse, json, os, shutil, statistics, subprocess, sys, time
+
+GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.py")
+NOW = "2026-03-10T12:00:00Z"
+# kind, nodes, pods, Volcano's CPU ms and peak MB on the same input (None: not measured), and the number of decisions
+# that has to come out.
+ROWS = [
+    ("allocate", 1000, 10000, 48354, 1012, ("binds", 10000)),
+    ("allocate", 5000, 10000, 67650, 637, ("binds", 10000)),
+    ("allocate", 5000, 50000, 340000, None, ("binds", 50000)),
+    ("mixed", 1000, 10000, 59689, 581, None),
+    ("stuck", 1000, 10000, 51673, 600, ("pipelined", 0)),
+    ("preempt", 1000, 10000, 4441, 510, ("pipelined", 1000)),
+    ("preempt", 5000, 50000, 29875, 1880, ("pipelined", 5000)),
+    ("topo", 1000, 10000, 14207, 644, ("pipelined", 1000)),
+    ("topo", 5000, 50000, 95842, 1603, ("pipelined", 5000)),
+    ("reclaim", 1000, 10000, 26584, 730, ("pipelined", 2500)),
+    ("reclaim", 5000, 50000, 197714, 3940, ("pipelined", 12500)),
+    ("tdm", 5000, 50000, 3633, 969, None),
+    ("idle", 1000, 10000, 165, 268, ("binds", 0)),
+    ("idle", 5000, 50000, 755, 835, ("binds", 0)),
+]
+GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "mixed", "idle")
+
+
+class Progress:
+    def __init__(self, steps):
+        self.steps, self.done, self.began = steps, 0, time.time()
+
+    def step(self, what):
+        self.done += 1
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K[%d/%d, %d s] %s" % (self.done, self.steps, time.time() - self.began, what))
+            sys.stderr.flush()
+
+    def end(self):
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+
+
+def input_for(out, kind, nodes, pods):
+    prefix = os.path.join(out, "%s-%d-%d" % (kind, nodes, pods))
+    if not os.path.exists(prefix + ".yaml"):
+        # In a process of its own: a child's peak memory is never below what its parent has when it starts it.
+        subprocess.run([sys.executable, GENERATE, kind, "--nodes", str(nodes), "--pods", str(pods), "--out", prefix],
+                       check=True)
+    return prefix
+
+
+def run_once(binary, prefix, profile):
+    command = [binary, "run", "--cluster", prefix + ".json", "--config", prefix + ".yaml", "--compatibility", profile,
+               "--lenient", "--stats", "--output", "json", "--now", NOW]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode != 0:
+        sys.exit("error: %s ended with %d" % (" ".join(command), done.returncode))
+    return json.loads(done.stdout)
+
+
+def instructions(binary, prefix):
+    """Of the whole process, in millions; None where perf cannot count."""
+    if shutil.which("perf") is None:
+        return None
+    command = ["perf", "stat", "-x,", "-e", "instructions:u", binary, "run", "--cluster", prefix + ".json", "--config",
+               prefix + ".yaml", "--compatibility", "volcano", "--lenient", "--output", "json", "--now", NOW]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    for line in done.stderr.splitlines():
+        field = line.split(",")[0]
+        if "instructions" in line and field.isdigit():
+            return int(field) / 1e6
+    return None
+
+
+def measure(binary, prefix, profile, repeat):
+    answers = [run_once(binary, prefix, profile) for _ in range(repeat)]
+    stats = [answer["stats"] for answer in answers]
+    totals = [s["cpu_ms"]["total"] for s in stats]
+    return {"cpu_ms_min": min(totals), "cpu_ms_median": statistics.median(totals),
+            "load_ms": min(s["load_ms"] for s in stats), "rss_mb": max(s["peak_rss_mb"] for s in stats),
+            "decisions": {name: len(answers[0][name]) for name in ("binds", "evictions", "pipelined")}}
+
+
+def table(binary, out, repeat, progress):
+    rows, wrong = [], []
+    for kind, nodes, pods, volcano_ms, volcano_mb, expected in ROWS:
+        prefix = input_for(out, kind, nodes, pods)
+        row = {"kind": kind, "nodes": nodes, "pods": pods, "volcano_cpu_ms": volcano_ms, "volcano_rss_mb": volcano_mb,
+               "json_mb": os.path.getsize(prefix + ".json") / 1e6}
+        for profile in ("volcano", "krafla"):
+            progress.step("%s, %d nodes, profile %s" % (kind, nodes, profile))
+            row[profile] = measure(binary, prefix, profile, repeat)
+            if expected and row[profile]["decisions"][expected[0]] != expected[1]:
+                wrong.append("%s, %d nodes, profile %s: %d %s, expected %d" %
+                             (kind, nodes, profile, row[profile]["decisions"][expected[0]], expected[0], expected[1]))
+        row["instructions_millions"] = instructions(binary, prefix)
+        rows.append(row)
+    return rows, wrong
+
+
+def growth(binary, out, repeat, up_to, progress):
+    curves = {}
+    for kind in GROWTH_KINDS:
+        curve, nodes = [], 625
+        while nodes <= up_to:
+            prefix = input_for(out, kind, nodes, 10 * nodes)
+            progress.step("growth of %s, %d nodes" % (kind, nodes))
+            curve.append((nodes, measure(binary, prefix, "volcano", repeat)["cpu_ms_min"]))
+            for ending in (".json", ".yaml"):
+                if (kind, nodes) not in {(r[0], r[1]) for r in ROWS}:
+                    os.remove(prefix + ending)
+            nodes *= 2
+        curves[kind] = curve
+    return curves
+
+
+def svg(curves):
+    """Both axes logarithmic: a straight line at 45 degrees is linear growth."""
+    import math
+    width, height, left, bottom = 760, 480, 70, 50
+    points = [p for curve in curves.values() for p in curve]
+    low_x, high_x = min(p[0] for p in points), max(p[0] for p in points)
+    low_y, high_y = min(p[1] for p in points) * 0.8, max(p[1] for p in points) * 1.25
+    x = lambda n: left + (width - left - 130) * (math.log(n / low_x) / math.log(max(high_x / low_x, 2)))
+    y = lambda ms: height - bottom - (height - bottom - 20) * (math.log(ms / low_y) / math.log(high_y / low_y))
+    lines = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">' % (width, height),
+             '<rect width="100%" height="100%" fill="white"/>']
+    for n in sorted({p[0] for p in points}):
+        lines.append('<text x="%.0f" y="%d" text-anchor="middle">%d</text>' % (x(n), height - bottom + 18, n))
+        lines.append('<path d="M%.0f 20V%d" stroke="#ddd"/>' % (x(n), height - bottom))
+    decade = 10.0 ** math.floor(math.log10(low_y))
+    while decade <= high_y:
+        if decade >= low_y:
+            lines.append('<text x="%d" y="%.0f" text-anchor="end">%g ms</text>' % (left - 8, y(decade) + 4, decade))
+            lines.append('<path d="M%d %.0fH%d" stroke="#ddd"/>' % (left, y(decade), width - 130))
+        decade *= 10
+    lines.append('<text x="%d" y="%d" text-anchor="middle">nodes (ten pods each)</text>' % ((left + width - 130) / 2, height - 10))
+    colours = ("#1b6ca8", "#c0392b", "#27864b", "#8e44ad", "#b9770e", "#117a65", "#555555")
+    for (kind, curve), colour in zip(curves.items(), colours):
+        path = "L".join("%.1f %.1f" % (x(n), y(ms)) for n, ms in curve)
+        lines.append('<path d="M%s" fill="none" stroke="%s" stroke-width="2"/>' % (path, colour))
+        lines.append('<text x="%.0f" y="%.0f" fill="%s">%s</text>' % (x(curve[-1][0]) + 8, y(curve[-1][1]) + 4, colour, kind))
+    return "\n".join(lines + ["</svg>", ""])
+
+
+def show(rows, curves):
+    print("%-9s %6s %6s %10s %10s %10s %9s %9s %8s %8s" %
+          ("kind", "nodes", "pods", "CPU ms min", "median", "krafla min", "load MB/s", "M instr.", "RSS MB", "Volcano/"))
+    for r in rows:
+        v, k = r["volcano"], r["krafla"]
+        print("%-9s %6d %6d %10.2f %10.2f %10.2f %9.0f %9s %8.0f %7.0fx" %
+              (r["kind"], r["nodes"], r["pods"], v["cpu_ms_min"], v["cpu_ms_median"], k["cpu_ms_min"],
+               1000 * r["json_mb"] / v["load_ms"],
+               "-" if r["instructions_millions"] is None else "%.0f" % r["instructions_millions"], v["rss_mb"],
+               r["volcano_cpu_ms"] / max(v["cpu_ms_min"], 0.001)))
+    for kind, curve in curves.items():
+        print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % p for p in curve), "  largest step %.2fx" %
+              max([b[1] / a[1] for a, b in zip(curve, curve[1:])], default=0))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("out")
+    parser.add_argument("--quick", action="store_true", help="one run each, no growth curves")
+    parser.add_argument("--growth-to", type=int, default=10000, help="nodes of the largest cluster in the growth curves")
+    a = parser.parse_args()
+    os.makedirs(a.out, exist_ok=True)
+    repeat = 1 if a.quick else 5
+    sizes = 0 if a.quick else sum(1 for n in (625, 1250, 2500, 5000, 10000, 20000) if n <= a.growth_to)
+    progress = Progress(2 * len(ROWS) + len(GROWTH_KINDS) * sizes)
+    rows, wrong = table(a.binary, a.out, repeat, progress)
+    curves = {} if a.quick else growth(a.binary, a.out, 2, a.growth_to, progress)
+    progress.end()
+    with open(os.path.join(a.out, "results.json"), "w") as f:
+        json.dump({"rows": rows, "growth": curves}, f, indent=1)
+    if curves:
+        with open(os.path.join(a.out, "growth.svg"), "w") as f:
+            f.write(svg(curves))
+    show(rows, curves)
+    for line in wrong:
+        print("wrong answer:", line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

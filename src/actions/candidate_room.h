@@ -1,0 +1,63 @@
+// How much room each node would have if every task of a group of candidates went: where even that
+// is too little, nobody has to be asked ("cannot be enough" is known from a sum).
+//
+// The sums are upper bounds: who is a candidate for one task in particular is looked at on the node
+// itself. They are kept by kind and node for one group at a time and brought up to date from the
+// session's list of changed nodes; so is, for each class of tasks, a bit per node that has room.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "actions/victim_search.h"
+#include "session/session.h"
+
+namespace krafla {
+
+class CandidateRoom {
+ public:
+  explicit CandidateRoom(Session& session) : session_(session) {}
+
+  // A bit per position in nodes_by_name: the task would have room if all candidates went. Good
+  // until the next call.
+  std::span<const uint64_t> NodesFor(TaskId task, const VictimRule& rule);
+  // Whether there are candidates on a node, as of the last call.
+  bool HasCandidates(uint32_t position) const { return current_->candidates[position] > 0; }
+
+ private:
+  // Whose tasks count.
+  struct Group {
+    VictimRule::Whose whose = VictimRule::Whose::kOwnJob;
+    QueueId queue;  // invalid: nobody's
+    bool operator==(const Group&) const = default;
+  };
+  struct ClassBits {
+    size_t synced = 0;
+    std::vector<uint64_t> bits;
+  };
+  struct Sums {
+    Group group;
+    bool made = false;
+    size_t synced = 0;                      // of the session's node changes
+    std::vector<std::vector<double>> room;  // by kind, then position
+    std::vector<uint32_t> candidates;       // by position
+    std::unordered_map<ClassId, ClassBits> classes;
+  };
+
+  Group GroupOf(TaskId task, const VictimRule& rule) const;
+  bool Counts(const Group& group, const Task& task) const;
+  void Make(Sums& sums, Group group);
+  void Synchronize(Sums& sums);
+  void AddUp(Sums& sums, uint32_t position);
+  bool HasRoom(const Sums& sums, ClassId cls, uint32_t position, bool needs_candidates) const;
+
+  Session& session_;
+  std::vector<uint32_t> position_of_;  // by NodeId
+  Sums nobody_;                        // tasks of jobs that have nobody to give
+  Sums group_;                         // actions go queue by queue
+  Sums* current_ = nullptr;
+};
+
+}  // namespace krafla

@@ -1,0 +1,138 @@
+#include "actions/known_in_vain.h"
+
+#include <utility>
+
+namespace krafla {
+
+KnownInVain::KnownInVain(Session& session)
+    : session_(session),
+      position_of_(session.cluster.nodes.size(), 0),
+      seen_(session.cluster.nodes_by_name.size(), 0),
+      task_seen_(session.cluster.tasks.size()) {
+  const std::vector<NodeId>& nodes = session.cluster.nodes_by_name;
+  for (uint32_t p = 0; p < nodes.size(); ++p) position_of_[nodes[p].value] = p;
+}
+
+size_t KnownInVain::Hash::operator()(const Key& key) const {
+  uint64_t hash = key.size();
+  for (const uint64_t word : key) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+bool KnownInVain::MakeKey(TaskId task, const VictimRule& rule, const void* left_out,
+                          Key& key) const {
+  const Cluster& cluster = session_.cluster;
+  const Task& t = cluster.tasks[task];
+  const Job& job = cluster.jobs[t.job];
+  key.clear();
+  const bool job_matters = job.Count(TaskStatus::kBound) + job.Count(TaskStatus::kRunning) > 0;
+  // Jobs of which nobody runs do not differ in who is a candidate.
+  key.push_back(uint64_t{t.cls.value} << 32 | job.queue.value);
+  key.push_back(static_cast<uint64_t>(rule.whose) << 32 | (job_matters ? t.job.value : UINT32_MAX));
+  key.push_back(reinterpret_cast<uintptr_t>(left_out));
+  return session_.VotesDependOn(rule.asking(), task, key);
+}
+
+const KnownInVain::Record* KnownInVain::Find(const Key& key) const {
+  const auto found = records_.find(key);
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint32_t>& positions) {
+  const Cluster& cluster = session_.cluster;
+  positions.clear();
+  ++call_;
+  // Looking at more changes than there are nodes is no gain over asking all.
+  size_t looked_at = 0;
+  const size_t limit = cluster.nodes_by_name.size();
+  auto add = [&](NodeId node) {
+    const uint32_t p = position_of_[node.value];
+    if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
+    return ++looked_at <= limit;
+  };
+  const std::vector<NodeId>& nodes = session_.node_changes();
+  for (size_t i = since.node_changes; i < nodes.size(); ++i)
+    if (!add(nodes[i])) return false;
+  CompareTasks(since.task_changes);
+  for (const auto& [id, change] : compared_) {
+    if (change == Net::kSame || (change == Net::kLess && !losses_matter)) continue;
+    for (const TaskId other : cluster.jobs[cluster.tasks[id].job].tasks)
+      if (const NodeId node = cluster.tasks[other].node; node.valid() && !add(node)) return false;
+  }
+  return true;
+}
+
+// How tasks are now, compared with then: losses and gains take turns, so the first change says how
+// the task was and the last how it is.
+void KnownInVain::CompareTasks(size_t since) {
+  using Kind = TaskChange::Kind;
+  compared_.clear();
+  const std::vector<TaskChange>& changes = session_.task_changes();
+  for (size_t i = since; i < changes.size(); ++i) {
+    const auto [id, kind] = changes[i];
+    auto& [stamp, slot] = task_seen_[id.value];
+    if (stamp != call_) {
+      stamp = call_;
+      slot = static_cast<uint32_t>(compared_.size());
+      compared_.push_back({id, kind == Kind::kLost     ? Net::kLess
+                               : kind == Kind::kGained ? Net::kMore
+                                                       : Net::kOther});
+      continue;
+    }
+    Net& net = compared_[slot].second;
+    if (kind == Kind::kOther || net == Net::kOther) {
+      net = Net::kOther;
+    } else if (net == Net::kSame) {
+      net = kind == Kind::kLost ? Net::kLess : Net::kMore;
+    } else {
+      const bool turns = (net == Net::kLess) == (kind == Kind::kGained);
+      net = turns ? Net::kSame : Net::kOther;
+    }
+  }
+}
+
+bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions) {
+  if (record.open.empty()) return ChangedNodes(record.since, record.losses_matter, positions);
+  if (!ChangedNodes(record.asked, record.losses_matter, changed_)) return false;
+  std::vector<uint32_t> open;
+  for (const uint32_t p : record.open)
+    if (seen_[p] == call_) open.push_back(p);
+  if (!ChangedNodes(record.since, record.losses_matter, positions)) return false;
+  for (const uint32_t p : open)
+    if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
+  return true;
+}
+
+void KnownInVain::Remember(const Key& key, Since statement_began, Since search_began,
+                           const std::vector<uint32_t>* asked, bool losses_matter,
+                           std::vector<TraceEvent> furthest) {
+  if (records_.size() >= kMaxRecords) records_.clear();
+  Record& record = records_[key];
+  record.losses_matter = losses_matter;
+  record.furthest = std::move(furthest);
+  const std::vector<uint32_t> open_before = std::move(record.open);
+  record.open.clear();
+  const Since now = Now();
+  const bool left_nothing = now == search_began;
+  if (!left_nothing || statement_began == now || !ChangedNodes(statement_began, true, changed_)) {
+    record.since = {now.node_changes, search_began.task_changes};
+    return;
+  }
+  record.since = statement_began;
+  record.asked = now;
+  if (asked == nullptr) {
+    record.open = changed_;
+    return;
+  }
+  auto keep_open = [&](const std::vector<uint32_t>& positions) {
+    for (const uint32_t p : positions)
+      if (std::exchange(seen_[p], 0) == call_) record.open.push_back(p);
+  };
+  keep_open(*asked);
+  keep_open(open_before);  // those not asked: their answer has not changed
+}
+
+}  // namespace krafla

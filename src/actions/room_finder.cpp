@@ -1,0 +1,234 @@
+#include "actions/room_finder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "actions/starving_jobs.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr uint32_t kWord = 64;
+
+bool IsIn(std::span<const uint64_t> bits, uint32_t position) {
+  return ((bits[position / kWord] >> (position % kWord)) & 1) != 0;
+}
+
+// How far a try got that ended with this event.
+int Distance(const TraceEvent& event) {
+  return event.code * 2 + (event.c > 0 ? 1 : 0);
+}
+
+}  // namespace
+
+bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                          RefusalMemory* memory) {
+  furthest_.clear();
+  losses_matter_ = false;
+  if (session_.log.V(3)) return TryAll(statement, task, rule, order, memory);
+  const auto ranking = session_.node_search().RankForPreemption(task, memory);
+  return ranking ? TryRanked(statement, task, rule, order, *ranking)
+                 : TryAll(statement, task, rule, order, memory);
+}
+
+void RoomFinder::FindPositions(TaskId task, RefusalMemory* memory) {
+  NodeSearch& search = session_.node_search();
+  search.FindForPreemption(task, memory, positions_);
+  if (positions_.empty() && !session_.cluster.nodes_by_name.empty())
+    NoteSkipped(session_, task, SkipCode::kNoNode,
+                search.Check(task, session_.cluster.nodes_by_name.front()).reason);
+}
+
+RoomFinder::Nodes RoomFinder::NodesToCompare(TaskId task, const VictimRule& rule,
+                                             RefusalMemory* memory) {
+  Nodes nodes;
+  const auto ranking = session_.node_search().RankForPreemption(task, memory);
+  const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
+  bits_.assign(with_room.size(), 0);
+  if (ranking && ranking->left_out == nullptr && ranking->AnyAllowed()) {
+    nodes.allowed = ranking->Count();
+    for (size_t word = 0; word < bits_.size(); ++word)
+      bits_[word] = with_room[word] & ranking->allowed[word];
+  } else {
+    FindPositions(task, memory);
+    nodes.allowed = positions_.size();
+    for (const uint32_t p : positions_)
+      if (IsIn(with_room, p)) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
+  }
+  nodes.with_room = bits_;
+  nodes.results = &ResultsFor(task, rule, ranking ? &*ranking : nullptr);
+  return nodes;
+}
+
+// Where answers depend on more than each node nothing is kept.
+DryRunResults& RoomFinder::ResultsFor(TaskId task, const VictimRule& rule,
+                                      const NodeRanking* ranking) {
+  if (ranking == nullptr || session_.log.V(3) ||
+      !in_vain_.MakeKey(task, rule, ranking->left_out, key_)) {
+    not_kept_.clear();
+    return not_kept_;
+  }
+  if (compared_.size() >= kMaxCompared && !compared_.contains(key_)) compared_.clear();
+  Compared& kept = compared_[key_];
+  if (in_vain_.ChangedNodes(kept.since, true, positions_)) {
+    for (const uint32_t p : positions_) kept.results.erase(p);
+  } else {
+    kept.results.clear();
+  }
+  kept.since = in_vain_.Now();
+  return kept.results;
+}
+
+// Answers that depend on more than each node: all are asked, and scored over all.
+bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                        RefusalMemory* memory) {
+  FindPositions(task, memory);
+  if (order == Order::kName)
+    return std::any_of(positions_.begin(), positions_.end(),
+                       [&](uint32_t p) { return Try(statement, task, rule, p); });
+  session_.node_search().Score(task, positions_, scores_);
+  if (!scores_.empty() && std::isnan(scores_[0])) {
+    if (session_.log.V(3))
+      session_.log.Line("Failed to {} Task for Preemptor <{}>, err: its nodes cannot be scored",
+                        rule.verb(), session_.cluster.TaskKey(task));
+    return false;
+  }
+  // Most tasks are done at the first node or soon after, so a heap instead of sorting all.
+  heap_.clear();
+  for (size_t i = 0; i < positions_.size(); ++i) heap_.emplace_back(scores_[i], positions_[i]);
+  auto worse = [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  };
+  std::make_heap(heap_.begin(), heap_.end(), worse);
+  while (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end(), worse);
+    const uint32_t position = heap_.back().second;
+    heap_.pop_back();
+    if (Try(statement, task, rule, position)) return true;
+  }
+  return false;
+}
+
+bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                           const NodeRanking& ranking) {
+  if (!ranking.AnyAllowed()) {
+    if (!session_.cluster.nodes_by_name.empty())
+      NoteSkipped(
+          session_, task, SkipCode::kNoNode,
+          session_.node_search().Check(task, session_.cluster.nodes_by_name.front()).reason);
+    return false;
+  }
+  const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
+  const bool has_key = in_vain_.MakeKey(task, rule, ranking.left_out, key_);
+  const KnownInVain::Since begin = in_vain_.Now();
+  const KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
+  if (known != nullptr && !in_vain_.NodesToAskAgain(*known, positions_)) known = nullptr;
+  if (known != nullptr) {
+    losses_matter_ = known->losses_matter;
+    if (TryAgain(statement, task, rule, order, ranking, with_room)) return true;
+    Replay(task, known->furthest);
+    if (furthest_.empty() ||
+        (!known->furthest.empty() && Distance(furthest_.back()) < Distance(known->furthest.back())))
+      furthest_ = known->furthest;
+  } else {
+    if (TryInOrder(statement, task, rule, order, ranking, with_room)) return true;
+    if (furthest_.empty()) NoteNowhereEnough(task, rule, order, ranking);
+  }
+  const Session::Mark statement_began = statement.begin();
+  if (has_key)
+    in_vain_.Remember(key_, {statement_began.node_changes, statement_began.task_changes}, begin,
+                      known != nullptr ? &positions_ : nullptr, losses_matter_, furthest_);
+  return false;
+}
+
+bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                            const NodeRanking& ranking, std::span<const uint64_t> with_room) {
+  if (order == Order::kBestScore) {
+    best_first_.Start(ranking, with_room);
+    for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
+      if (Try(statement, task, rule, p)) return true;
+    return false;
+  }
+  for (size_t word = 0; word < with_room.size(); ++word) {
+    for (uint64_t bits = with_room[word] & ranking.allowed[word]; bits != 0; bits &= bits - 1) {
+      const uint32_t p =
+          static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
+      if (ranking.IsAllowed(p) && Try(statement, task, rule, p)) return true;
+    }
+  }
+  return false;
+}
+
+// Only the nodes in positions_, where something has changed.
+bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                          const NodeRanking& ranking, std::span<const uint64_t> with_room) {
+  std::erase_if(positions_,
+                [&](uint32_t p) { return !IsIn(with_room, p) || !ranking.IsAllowed(p); });
+  std::sort(positions_.begin(), positions_.end(), [&](uint32_t a, uint32_t b) {
+    if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
+      return ranking.scores[a] > ranking.scores[b];
+    return a < b;
+  });
+  return std::any_of(positions_.begin(), positions_.end(),
+                     [&](uint32_t p) { return Try(statement, task, rule, p); });
+}
+
+bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
+  const size_t begin = session_.trace.events().size();
+  const MakeRoom made =
+      MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule);
+  if (made == MakeRoom::kDone) return true;
+  losses_matter_ |= made == MakeRoom::kNo;
+  // Kept for tasks that will not try: what was tried, who was spared last, what was missing.
+  const std::vector<TraceEvent>& events = session_.trace.events();
+  if (events.size() < begin + 2 || events.back().kind != TraceKind::kShort) return false;
+  if (!furthest_.empty() && Distance(events.back()) <= Distance(furthest_.back())) return false;
+  furthest_.assign(1, events[begin]);
+  for (size_t i = events.size(); i-- > begin;) {
+    if (events[i].kind != TraceKind::kVeto) continue;
+    furthest_.push_back(events[i]);
+    break;
+  }
+  furthest_.push_back(events.back());
+  return false;
+}
+
+// No node was tried, because nowhere the candidates could be enough: said of the first node that
+// has any.
+void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
+                                   const NodeRanking& ranking) {
+  const uint32_t n = static_cast<uint32_t>(ranking.scores.size());
+  uint32_t chosen = n;
+  std::vector<TaskId> candidates;  // on the chosen node
+  std::vector<TaskId> here;
+  for (uint32_t p = 0; p < n; ++p) {
+    if (!ranking.IsAllowed(p)) continue;
+    const bool better =
+        chosen == n || (order == Order::kBestScore && ranking.scores[p] > ranking.scores[chosen]);
+    if (!better && (!candidates.empty() || !room_.HasCandidates(p))) continue;
+    here.clear();
+    if (room_.HasCandidates(p))
+      CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, here);
+    if (here.empty() && (!better || !candidates.empty())) continue;
+    chosen = p;
+    candidates = here;
+  }
+  if (chosen == n) return;
+  const NodeId node = session_.cluster.nodes_by_name[chosen];
+  furthest_ = {{TraceKind::kTryTask, 0, 0, task.value, node.value},
+               {TraceKind::kShort, 0, static_cast<uint16_t>(ShortCode::kCandidates), task.value,
+                node.value, static_cast<uint32_t>(candidates.size())}};
+  Replay(task, furthest_);
+}
+
+// What holds for a task like this one, said of this one.
+void RoomFinder::Replay(TaskId task, std::span<const TraceEvent> events) {
+  for (TraceEvent event : events) {
+    if (event.kind != TraceKind::kVeto) event.a = task.value;
+    session_.trace.Add(event);
+  }
+}
+
+}  // namespace krafla

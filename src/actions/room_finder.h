@@ -1,0 +1,86 @@
+// Finding a node on which room can be made for a task: which nodes are tried, in which order, and
+// which need not be. For preempt and reclaim; the try itself is victim_search.h.
+//
+// 1. Nodes with refusals that no eviction lifts are left out (NodeSearch).
+// 2. So are nodes where room would be short if every candidate went (CandidateRoom).
+// 3. A "no" from everywhere is remembered (KnownInVain).
+//
+// None of this changes an answer. With log lines per node switched on, every node is tried.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actions/candidate_room.h"
+#include "actions/dry_run.h"
+#include "actions/known_in_vain.h"
+#include "actions/victim_search.h"
+#include "session/node_search.h"
+#include "session/session.h"
+#include "session/statement.h"
+
+namespace krafla {
+
+class RoomFinder {
+ public:
+  explicit RoomFinder(Session& session) : session_(session), room_(session), in_vain_(session) {}
+
+  enum class Order {
+    kBestScore,  // ties by name
+    kName,
+  };
+  // Pipelines the task on a node, with evictions where needed; or leaves everything as it is.
+  // NodeSearch::Prepare comes first. `memory` as for NodeSearch::FindForPreemption.
+  bool FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                RefusalMemory* memory);
+
+  // For dry runs of several nodes. Good until the next call.
+  struct Nodes {
+    size_t allowed = 0;  // on how many nodes evictions may help
+    // A bit per position in nodes_by_name: those of them that would have room if every candidate
+    // went.
+    std::span<const uint64_t> with_room;
+    DryRunResults* results = nullptr;  // what is known of them
+  };
+  Nodes NodesToCompare(TaskId task, const VictimRule& rule, RefusalMemory* memory);
+
+ private:
+  bool TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+              RefusalMemory* memory);
+  bool TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                 const NodeRanking& ranking);
+  bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                  const NodeRanking& ranking, std::span<const uint64_t> with_room);
+  bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                const NodeRanking& ranking, std::span<const uint64_t> with_room);
+  bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
+  void NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
+                         const NodeRanking& ranking);
+  void FindPositions(TaskId task, RefusalMemory* memory);
+  DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);
+  void Replay(TaskId task, std::span<const TraceEvent> events);
+
+  Session& session_;
+  CandidateRoom room_;
+  KnownInVain in_vain_;
+  KnownInVain::Key key_;
+  // What dry runs found, by the same keys as what is known to be in vain.
+  struct Compared {
+    KnownInVain::Since since;
+    DryRunResults results;
+  };
+  static constexpr size_t kMaxCompared = 256;
+  std::unordered_map<KnownInVain::Key, Compared, KnownInVain::Hash> compared_;
+  DryRunResults not_kept_;
+  BestFirst best_first_;
+  // Of one call; kept for their memory.
+  std::vector<uint32_t> positions_;
+  std::vector<uint64_t> bits_;
+  std::vector<double> scores_;
+  std::vector<std::pair<double, uint32_t>> heap_;
+  bool losses_matter_ = false;        // some no may turn when a candidate's job loses a task
+  std::vector<TraceEvent> furthest_;  // events of the try that got furthest
+};
+
+}  // namespace krafla

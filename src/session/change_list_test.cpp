@@ -1,0 +1,43 @@
+#include "session/change_list.h"
+
+#include <gtest/gtest.h>
+
+namespace krafla {
+namespace {
+
+using Kind = TaskChange::Kind;
+
+TEST(ChangeList, WhatNobodySawIsForgottenWhenTakenBack) {
+  ChangeList<NodeId> list;
+  list.push_back(NodeId(1));
+  (void)list.Look();
+  const size_t mark = list.size();
+  list.push_back(NodeId(2));
+  list.TakeBack(mark);
+  EXPECT_EQ(list.Look(), std::vector<NodeId>{NodeId(1)});
+}
+
+TEST(ChangeList, WhatSomebodySawChangesOnceMore) {
+  ChangeList<NodeId> list;
+  const size_t mark = list.size();
+  list.push_back(NodeId(2));
+  list.push_back(NodeId(3));
+  (void)list.Look();
+  list.TakeBack(mark);
+  EXPECT_EQ(list.Look(), (std::vector<NodeId>{NodeId(2), NodeId(3), NodeId(3), NodeId(2)}));
+}
+
+TEST(ChangeList, ALossTakenBackIsAGain) {
+  ChangeList<TaskChange> list;
+  list.push_back({TaskId(4), Kind::kLost});
+  list.push_back({TaskId(5), Kind::kOther});
+  (void)list.Look();
+  list.TakeBack(0);
+  ASSERT_EQ(list.size(), 4U);
+  EXPECT_EQ(list.Look()[2].kind, Kind::kOther);
+  EXPECT_EQ(list.Look()[3].task, TaskId(4));
+  EXPECT_EQ(list.Look()[3].kind, Kind::kGained);
+}
+
+}  // namespace
+}  // namespace krafla

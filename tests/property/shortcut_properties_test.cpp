@@ -1,0 +1,46 @@
+// Searches for victims leave out what is known to be in vain. With log lines for every node
+// switched on they try everything, so the same cycle with and without them must decide the same.
+#include <gtest/gtest.h>
+
+#include "property/for_all.h"
+#include "support/cycle.h"
+
+namespace krafla::testing {
+namespace {
+
+std::string Decisions(const RandomCluster& random, int verbosity) {
+  Cycle cycle({.cluster = random.Text(),
+               .config = random.config,
+               .now = random.now,
+               .profile = random.profile,
+               .lenient = true,
+               .verbosity = verbosity});
+  cycle.Run();
+  return Summary(cycle);
+}
+
+std::string WhatDiffers(const RandomCluster& random) {
+  const std::string left_out = Decisions(random, 0);
+  const std::string tried = Decisions(random, 3);
+  return left_out == tried ? "" : "without the tries:\n" + left_out + "\nwith them:\n" + tried;
+}
+
+TEST(Shortcuts, ATryLeftOutWouldHaveBeenInVain) {
+  ForAll(500, {.contest = true}, WhatDiffers);
+}
+
+TEST(Shortcuts, AlsoWherePodsAreOnlyBoundAndBudgetsHold) {
+  ForAll(500,
+         {.features = {Feature::kPriorities, Feature::kGangs, Feature::kBound, Feature::kZones,
+                       Feature::kBudgets, Feature::kPodBudgets, Feature::kCooldowns},
+          .contest = true},
+         WhatDiffers);
+}
+
+TEST(Shortcuts, AlsoWhenNodesAreComparedInDryRuns) {
+  ForAll(400, {.features = {Feature::kPriorities, Feature::kTopologyAware}, .contest = true},
+         WhatDiffers);
+}
+
+}  // namespace
+}  // namespace krafla::testing
