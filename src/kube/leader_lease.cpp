@@ -101,6 +101,10 @@ LeaderLease::LeaderLease(HttpChannel& channel, LeaseOptions options)
 
 LeaderLease::~LeaderLease() {
   Stop();
+}
+
+void LeaderLease::Release() {
+  Stop();
   const bool ours = held_ && MayWrite();
   write_until_ = 0;
   if (!ours || !last_) return;

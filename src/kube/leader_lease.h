@@ -64,16 +64,17 @@ class LeaderLease {
   using Clock = std::chrono::steady_clock;
 
   LeaderLease(HttpChannel& channel, LeaseOptions options);
-  // Gives it up, if it is ours, so that another one need not wait.
   ~LeaderLease();
 
   bool leading() const { return MayWrite(); }
   bool MayWrite() const { return Clock::now().time_since_epoch().count() < write_until_; }
-  // No longer renewed; released by the destructor.
-  void Stop();
+  // No longer renewed, and given up if it is ours, so that another one need not wait. The channel
+  // is not needed afterwards.
+  void Release();
 
  private:
   void Run();
+  void Stop();
   // True: it is ours, as of now.
   bool TryAcquire();
   bool Sleep(std::chrono::milliseconds time);

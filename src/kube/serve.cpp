@@ -166,7 +166,7 @@ class Server {
     const bool all_written = scheduler.Run(kPatienceAtEnd);
     const bool lost = lost_;
     if (!all_written && !lost) options_.log("some writes were left undone");
-    lease_.reset();
+    if (lease_ != nullptr) lease_->Release();
     options_.log(fmt::format("stopped bound={} evicted={} cycles={}", effects_.counts().bound,
                              effects_.counts().evicted, loop_->cycles()));
     return lost || !all_written ? 1 : 0;
@@ -264,6 +264,7 @@ class Server {
   ServeMetrics metrics_;
   std::atomic<bool> ready_ = false;
   std::atomic<bool> lost_ = false;
+  std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
   std::atomic<LeaderLease*> lease_now_ = nullptr;
   std::vector<std::unique_ptr<StatusServer>> servers_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // outlive their channel's thread
@@ -285,7 +286,6 @@ class Server {
   Log log_;
   std::optional<SchedulingLoop> loop_;
   FileStamp config_stamp_;
-  std::unique_ptr<LeaderLease> lease_;
 };
 
 }  // namespace
