@@ -43,6 +43,7 @@ def eventually(what, check, patience_s=20.0, every_s=0.05):
 class Scheduler:
     """krafla serve, as the user that has our role and nothing else."""
     count = 0
+    all = []
 
     def __init__(self, plane, config=CONFIG, flags=(), kubeconfig=None):
         Scheduler.count += 1
@@ -58,6 +59,7 @@ class Scheduler:
             "--enable-healthz", f"--healthz-address=127.0.0.1:{self.health_port}",
             "--enable-metrics", f"--listen-address=127.0.0.1:{self.metrics_port}", *flags]
         self.process = None
+        Scheduler.all.append(self)
         self.start()
 
     def write_config(self, text):
@@ -117,9 +119,9 @@ class ClusterTestCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if ClusterTestCase.plane is None:
-            plane = ControlPlane(os.environ["KRAFLA_E2E_PROGRAMS"], os.environ["KRAFLA_E2E_RUN"],
-                                 audit=True)
-            ClusterTestCase.plane = plane.up()
+            plane = ClusterTestCase.plane = ControlPlane(
+                os.environ["KRAFLA_E2E_PROGRAMS"], os.environ["KRAFLA_E2E_RUN"], audit=True)
+            plane.up()
             deploy = os.path.join(ROOT, "deploy")
             plane.kubectl("apply", "-f", os.path.join(deploy, "crds"))
             plane.kubectl("apply", "-f", os.path.join(deploy, "rbac.yaml"))

@@ -8,6 +8,7 @@ KRAFLA_E2E_KEEP=1 keeps the folder with all logs; it is kept anyway when a test 
 """
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,10 @@ def main():
         return 3
     if built.returncode != 0:
         return 1
+    # Told to stop: the control plane is taken down as at the end.
+    def interrupt(*_):
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, interrupt)
     run = tempfile.mkdtemp(prefix="krafla-e2e-")
     os.environ["KRAFLA"] = os.path.abspath(sys.argv[1])
     os.environ["KRAFLA_E2E_PROGRAMS"] = built.stdout.strip()
@@ -34,17 +39,22 @@ def main():
     loader = unittest.TestLoader()
     tests = (loader.loadTestsFromNames(sys.argv[2:]) if len(sys.argv) > 2
              else loader.discover(HERE, "test_*.py"))
-    from cluster_test_case import ClusterTestCase
+    from cluster_test_case import ClusterTestCase, Scheduler
+    result = None
     try:
         result = unittest.TextTestRunner(verbosity=2).run(tests)
+    except KeyboardInterrupt:
+        pass
     finally:
+        for scheduler in Scheduler.all:
+            scheduler.stop(signal.SIGKILL)
         if ClusterTestCase.plane is not None:
             ClusterTestCase.plane.down()
-    if result.wasSuccessful() and not os.environ.get("KRAFLA_E2E_KEEP"):
+    if result is not None and result.wasSuccessful() and not os.environ.get("KRAFLA_E2E_KEEP"):
         shutil.rmtree(run)
     else:
         print(f"logs are in {run}", file=sys.stderr)
-    return 0 if result.wasSuccessful() else 1
+    return 0 if result is not None and result.wasSuccessful() else 1
 
 
 if __name__ == "__main__":
