@@ -243,7 +243,9 @@ void Simulation::Impl::Report(const std::function<void(const Progress&)>& progre
 // ---- the clock
 
 int64_t Simulation::Impl::TickAtOrAfter(Timestamp at) const {
-  const int64_t since = std::max<int64_t>(0, at.ns - scenario_.start.ns);
+  // A timer may be centuries away; one tick after the end is as good as never.
+  const Timestamp reachable = std::min(at, After(scenario_.until, scenario_.schedule_period_ns));
+  const int64_t since = std::max<int64_t>(0, reachable.ns - scenario_.start.ns);
   const int64_t period = scenario_.schedule_period_ns;
   return since / period + (since % period != 0 ? 1 : 0);
 }
