@@ -12,11 +12,11 @@ namespace krafla {
 
 namespace {
 
-// `"reed" does not exist; did you mean "red"?`, with the end of the sentence.
+// `does not exist; did you mean "red"?`, with the end of the sentence.
 std::string DoesNotExist(std::string_view queue, const Cluster& cluster) {
   std::vector<std::string_view> known;
   for (QueueId id : cluster.queues_by_name) known.push_back(cluster.QueueName(id));
-  std::string text = fmt::format("{} does not exist", Quoted(queue));
+  const std::string text = "does not exist";
   if (const auto near = DidYouMean(queue, known))
     return text + fmt::format("; did you mean \"{}\"?", *near);
   return text + ".";
@@ -76,7 +76,8 @@ std::optional<Explanation> LeftOutObjects::ExplainJob(const Cluster& cluster) co
   const std::optional<std::string> queue = MissingQueue(*group_queue_, cluster);
   if (!queue) return std::nullopt;
   Explanation e{.kind = "job", .name = names_.asked_for};
-  e.answer = fmt::format("{} waits: its queue {}", names_.asked_for, DoesNotExist(*queue, cluster));
+  e.answer = fmt::format("{} waits: its queue {} {}", names_.asked_for, Quoted(*queue),
+                         DoesNotExist(*queue, cluster));
   e.facts.push_back(fmt::format(
       "the PodGroup and its {} pod{} are left out of every cycle until its queue is there{}",
       pods_of_group_.size(), pods_of_group_.size() == 1 ? "" : "s",
@@ -105,8 +106,8 @@ std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) co
       return e;
     }
     if (const auto queue = MissingQueue(group->second, cluster)) {
-      e.answer = fmt::format("{} waits: the queue of its PodGroup {}, {}", names_.asked_for,
-                             group_name, DoesNotExist(*queue, cluster));
+      e.answer = fmt::format("{} waits: queue {} of its PodGroup {} {}", names_.asked_for,
+                             Quoted(*queue), group_name, DoesNotExist(*queue, cluster));
       return e;
     }
   }
