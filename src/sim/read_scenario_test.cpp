@@ -491,7 +491,7 @@ TEST_F(ScenarioFolder, MistakesInATraceHaveItsLines) {
             "jobs.csv:1:1: error: the trace is empty; expected a row with the names of its "
             "columns\n");
   EXPECT_EQ(trace("at,nmae\n1,a\n"),
-            "jobs.csv:1:1: error: expected a column name, got none\n"
+            "jobs.csv:1:1: error: the column \"name\" is missing\n"
             "jobs.csv:1:4: error: unknown column \"nmae\"; did you mean \"name\"?\n");
   EXPECT_EQ(trace("at,name,cpu\n1,a\nsoon,b,1\n3,c,many\n4,d,\"1\n5,d,1\n"),
             "jobs.csv:2:1: error: expected 3 cells, got 2\n"

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/did_you_mean.h"
 #include "explain/eviction_story.h"
 #include "model/eviction_loops.h"
 #include "scheduler/scheduling_loop.h"
@@ -359,6 +360,13 @@ void Simulation::Impl::Apply(const Workload::Manifest& manifest, const RunTime& 
     // Adopting the last pod of a job that has finished removes it.
     const std::vector<SimPodId> pods = world_.job(job).pods;
     for (const SimPodId pod : pods) controller_.Create(pod);
+    // No cycle sees such a job, and none can say why it waits.
+    const std::string queue(world_.Text(made_of->group.queue));
+    if (made_of->has_group && workload_.missing_queues.contains(queue)) {
+      events_.BeginJob(SimEventKind::kJobWaiting, job).text =
+          fmt::format("there is no queue {}", Quoted(queue));
+      events_.Send();
+    }
     for (const SimPodId pod : pods) kubelet_.Adopt(pod);
   }
 }

@@ -88,10 +88,10 @@ bool ZoneWatch::AnyClosedWithGuests() const {
   });
 }
 
-bool ZoneWatch::IsClosed(StrId name) const {
-  return std::any_of(zones_.begin(), zones_.end(), [&](const Watched& zone) {
-    return zone.name == name && zone.known && !zone.open;
-  });
+std::optional<Timestamp> ZoneWatch::ClosedSince(StrId name) const {
+  for (const Watched& zone : zones_)
+    if (zone.name == name && zone.known && !zone.open) return zone.closed_at;
+  return std::nullopt;
 }
 
 }  // namespace krafla
