@@ -83,6 +83,26 @@ TEST(RepoTidy, HeadersAreGuardedAndFilesStaySmall) {
   }
 }
 
+// Two types of one name in one namespace are one to the linker, which keeps whichever destructor it
+// meets first.
+TEST(RepoTidy, EveryTypeOfTheNamespaceHasANameOfItsOwn) {
+  const std::regex type("^(class|struct|enum class|enum) ([A-Za-z0-9_]+)( final)?( :.*)? \\{.*");
+  std::map<std::string, fs::path> defined;
+  for (const fs::path& path : Sources(kRoot / "src")) {
+    if (IsTest(path)) continue;
+    bool nameless = false;
+    for (const std::string& line : Lines(path)) {
+      if (line == "namespace {") nameless = true;
+      if (line == "}  // namespace") nameless = false;
+      std::smatch match;
+      if (nameless || !std::regex_match(line, match, type)) continue;
+      const auto [known, is_new] = defined.emplace(match[2], path);
+      EXPECT_TRUE(is_new) << match[2] << " is defined in " << path << " and " << known->second;
+    }
+  }
+  EXPECT_GT(defined.size(), 300u);
+}
+
 TEST(RepoTidy, NothingUnfinishedAndNoPathsOfAMachine) {
   // Spelled in pieces so that this file does not find itself.
   const std::regex unfinished(std::string("\\b(TO") + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b");

@@ -356,6 +356,23 @@ void NoAllocate(const CheckInput& input, RuleReport& report) {
               .fix = "add allocate"});
 }
 
+void PreemptBeforeAllocate(const CheckInput& input, RuleReport& report) {
+  const auto place_of = [&](std::string_view name) {
+    return std::ranges::find_if(input.config.actions,
+                                [&](const ActionOption& action) { return action.name == name; });
+  };
+  const auto preempt = place_of("preempt");
+  const auto allocate = place_of("allocate");
+  if (allocate == input.config.actions.end() || preempt >= allocate) return;
+  report.Add({.place = input.InConfig(preempt->location),
+              .object = "actions",
+              .message = "preempt comes before allocate",
+              .consequence = "preempt keeps a place for a starving job also where there is room "
+                             "already, allocate then passes the job over, and places that are kept "
+                             "last one cycle: the job waits for ever, on an empty cluster too",
+              .fix = "list allocate before preempt"});
+}
+
 void NoPredicates(const CheckInput& input, RuleReport& report) {
   bool asked = false;
   for (const Tier& tier : input.config.tiers)
@@ -404,6 +421,8 @@ constexpr std::array kRules = {
               "The action allocate is missing.", &NoAllocate},
     CheckRule{"K212", "no-predicates", kNote, RuleNeeds::kConfig,
               "The plugin predicates is missing.", &NoPredicates},
+    CheckRule{"K213", "preempt-before-allocate", kWarning, RuleNeeds::kConfig,
+              "The action preempt comes before allocate.", &PreemptBeforeAllocate},
 };
 
 }  // namespace

@@ -87,9 +87,9 @@ std::unique_ptr<Explainer::Baseline> Explainer::RunBaseline(JobId job) {
 }
 
 // Runs the cycle once more and stops at the chosen moments to look at every node.
-std::vector<RoomSearch> Explainer::LookAtAttempts(JobId job,
-                                                  const std::vector<EvictionAttempt>& attempts,
-                                                  TaskId pod) {
+std::vector<RoomLook> Explainer::LookAtAttempts(JobId job,
+                                                const std::vector<EvictionAttempt>& attempts,
+                                                TaskId pod) {
   std::vector<const EvictionAttempt*> chosen;
   for (const char* action : {"preempt", "reclaim"}) {
     std::set<ClassId> classes;
@@ -109,7 +109,7 @@ std::vector<RoomSearch> Explainer::LookAtAttempts(JobId job,
     // All found room: the first one shows how.
     if (looks == 0 && first != nullptr) chosen.push_back(first);
   }
-  std::vector<RoomSearch> searches;
+  std::vector<RoomLook> searches;
   if (chosen.empty()) return searches;
   CycleRun run(Inputs());
   CycleProbe probe(run.cluster(), job);
@@ -176,7 +176,7 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
 }
 
 void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
-  std::vector<RoomSearch> searches;
+  std::vector<RoomLook> searches;
   FlipClues clues{.searches = searches, .said_no = {}};
   bool waits = false;
   {

@@ -47,8 +47,8 @@ class Explainer {
   std::unique_ptr<Baseline> RunBaseline(JobId job);
   CycleInputs Inputs() { return {cluster_, config_, when_.now, when_.zone, memory_}; }
 
-  std::vector<RoomSearch> LookAtAttempts(JobId job, const std::vector<EvictionAttempt>& attempts,
-                                         TaskId pod);
+  std::vector<RoomLook> LookAtAttempts(JobId job, const std::vector<EvictionAttempt>& attempts,
+                                       TaskId pod);
   // Gates, answer and flips of a job, or of one pod of it that waits.
   void ExplainWaiting(JobId job, TaskId pod, Explanation& explanation);
   void DescribeJob(const Session& session, JobId job, const JobGates& gates, TaskId pod,

@@ -239,7 +239,7 @@ class Searcher {
 
   SparedJobs FindSpared() const {
     SparedJobs jobs;
-    for (const RoomSearch& search : clues_.searches) {
+    for (const RoomLook& search : clues_.searches) {
       std::vector<const NodeRoom*> rooms;
       for (const NodeRoom& room : search.nodes)
         if (room.stage > RoomStage::kRefused) rooms.push_back(&room);
@@ -429,7 +429,7 @@ class Searcher {
     }
     std::set<std::pair<std::string, Switch>> switches;
     std::set<std::string> plugins;
-    for (const RoomSearch& search : clues_.searches) {
+    for (const RoomLook& search : clues_.searches) {
       for (const PluginTally& tally : search.tallies) {
         if (tally.let_go == tally.asked) continue;
         switches.emplace(tally.plugin, search.action == EvictingAction::kPreempt
@@ -501,7 +501,7 @@ class Searcher {
   void Nodes() {
     // One of each shape, those that do not refuse the pod first.
     std::vector<NodeId> order;
-    for (const RoomSearch& search : clues_.searches)
+    for (const RoomLook& search : clues_.searches)
       for (const NodeRoom& room : search.nodes)
         if (room.stage > RoomStage::kRefused) order.push_back(room.node);
     order.insert(order.end(), c_.nodes_by_name.begin(), c_.nodes_by_name.end());

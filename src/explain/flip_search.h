@@ -15,7 +15,7 @@ namespace krafla {
 
 // What the cycle said about the job.
 struct FlipClues {
-  const std::vector<RoomSearch>& searches;
+  const std::vector<RoomLook>& searches;
   // Plugins that said no, by the switch that would stop them from being asked.
   std::vector<std::pair<std::string, Switch>> said_no;
 };

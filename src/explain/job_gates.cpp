@@ -257,7 +257,7 @@ class GateWriter {
   void Evicting(const std::string& action) {
     if (!Starving(action)) return;
     if (action == "reclaim" && !NotOverused()) return;
-    const RoomSearch* search = FurthestSearch(action);
+    const RoomLook* search = FurthestSearch(action);
     std::vector<const EvictionAttempt*> attempts;
     for (const EvictionAttempt& attempt : in_.attempts)
       if (attempt.action == action) attempts.push_back(&attempt);
@@ -286,7 +286,7 @@ class GateWriter {
   }
 
   // Some pods found room: what stopped another one is told with the last gate.
-  void AddPassed(std::vector<Gate> gates, const RoomSearch& search, size_t tried, size_t placed) {
+  void AddPassed(std::vector<Gate> gates, const RoomLook& search, size_t tried, size_t placed) {
     for (Gate& gate : gates) {
       if (gate.verdict != Verdict::kNo) {
         Add(std::move(gate));
@@ -360,16 +360,16 @@ class GateWriter {
     return true;
   }
 
-  const RoomSearch* FurthestSearch(std::string_view action) const {
-    const RoomSearch* best = nullptr;
-    for (const RoomSearch& search : in_.searches)
+  const RoomLook* FurthestSearch(std::string_view action) const {
+    const RoomLook* best = nullptr;
+    for (const RoomLook& search : in_.searches)
       if (ToString(search.action) == action &&
           (best == nullptr || search.Furthest() > best->Furthest()))
         best = &search;
     return best;
   }
 
-  void Pipelined(const std::string& action, size_t tried, size_t placed, const RoomSearch* search) {
+  void Pipelined(const std::string& action, size_t tried, size_t placed, const RoomLook* search) {
     Gate gate{.name = "pipelined", .action = action};
     const PipelinedPoll* poll = nullptr;
     for (const PipelinedPoll& p : in_.probe.pipelined())

@@ -31,7 +31,7 @@ struct JobGatesInput {
   JobPhase phase_before = JobPhase::kPending;
   const std::vector<EvictionAttempt>& attempts;
   // Looks at attempts, at the moment they were made.
-  const std::vector<RoomSearch>& searches;
+  const std::vector<RoomLook>& searches;
 };
 
 struct JobGates {

@@ -27,7 +27,7 @@ void Shorten(ExplanationTable& table, size_t most) {
 
 class RoomGateWriter {
  public:
-  RoomGateWriter(const Session& session, JobId job, const RoomSearch& search)
+  RoomGateWriter(const Session& session, JobId job, const RoomLook& search)
       : s_(session),
         c_(session.cluster),
         job_(session.cluster.jobs[job]),
@@ -285,7 +285,7 @@ class RoomGateWriter {
   const Session& s_;
   const Cluster& c_;
   const Job& job_;
-  const RoomSearch& search_;
+  const RoomLook& search_;
   std::string action_;
   RoomStage furthest_;
   std::vector<Gate> gates_;
@@ -293,7 +293,7 @@ class RoomGateWriter {
 
 }  // namespace
 
-std::vector<Gate> RoomGates(const Session& session, JobId job, const RoomSearch& search) {
+std::vector<Gate> RoomGates(const Session& session, JobId job, const RoomLook& search) {
   return RoomGateWriter(session, job, search).Write();
 }
 

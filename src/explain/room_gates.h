@@ -13,7 +13,7 @@ namespace krafla {
 
 // eligible, predicates, candidates, victims, enough, queue share, predicates after: up to the one
 // that said no.
-std::vector<Gate> RoomGates(const Session& session, JobId job, const RoomSearch& search);
+std::vector<Gate> RoomGates(const Session& session, JobId job, const RoomLook& search);
 
 // Why the queue says no to a pod, or (invalid task) is passed over as a whole.
 std::string DescribeQueueRefusal(const Session& session, QueueId queue, TaskId task,

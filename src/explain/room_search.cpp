@@ -36,7 +36,7 @@ class Searcher {
     found_.task = task;
   }
 
-  RoomSearch Run() {
+  RoomLook Run() {
     found_.queue_allocated = AllocatedOf(c_, queue_);
     found_.queue_deserved = s_.queue_reports[queue_].deserved;
     found_.queue_known = s_.queue_reports[queue_].known;
@@ -256,18 +256,18 @@ class Searcher {
   bool dry_runs_;
   size_t nodes_with_words_ = 0;
   double nearest_ratio_ = std::numeric_limits<double>::infinity();
-  RoomSearch found_;
+  RoomLook found_;
 };
 
 }  // namespace
 
-RoomStage RoomSearch::Furthest() const {
+RoomStage RoomLook::Furthest() const {
   RoomStage furthest = RoomStage::kRefused;
   for (const NodeRoom& room : nodes) furthest = std::max(furthest, room.stage);
   return furthest;
 }
 
-const NodeRoom* RoomSearch::NearestAt(RoomStage stage) const {
+const NodeRoom* RoomLook::NearestAt(RoomStage stage) const {
   const NodeRoom* nearest = nullptr;
   for (const NodeRoom& room : nodes) {
     if (room.stage != stage) continue;
@@ -276,12 +276,12 @@ const NodeRoom* RoomSearch::NearestAt(RoomStage stage) const {
   return nearest;
 }
 
-size_t RoomSearch::CountAt(RoomStage stage) const {
+size_t RoomLook::CountAt(RoomStage stage) const {
   return static_cast<size_t>(std::count_if(
       nodes.begin(), nodes.end(), [&](const NodeRoom& room) { return room.stage == stage; }));
 }
 
-RoomSearch SearchRoom(Session& session, CycleProbe& probe, EvictingAction action, TaskId task) {
+RoomLook SearchRoom(Session& session, CycleProbe& probe, EvictingAction action, TaskId task) {
   return Searcher(session, probe, action, task).Run();
 }
 

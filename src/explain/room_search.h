@@ -52,7 +52,7 @@ struct PluginTally {
   uint32_t let_go = 0;
 };
 
-struct RoomSearch {
+struct RoomLook {
   EvictingAction action = EvictingAction::kPreempt;
   TaskId task;
   std::string not_eligible;          // why the pod may not evict anybody; empty: it may
@@ -73,6 +73,6 @@ struct RoomSearch {
 };
 
 // To be called at the moment the pod's turn comes. `probe` listens to the session.
-RoomSearch SearchRoom(Session& session, CycleProbe& probe, EvictingAction action, TaskId task);
+RoomLook SearchRoom(Session& session, CycleProbe& probe, EvictingAction action, TaskId task);
 
 }  // namespace krafla

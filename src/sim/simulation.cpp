@@ -38,6 +38,7 @@ BudgetRules BudgetRulesOf(const Compatibility& compat) {
 }
 
 constexpr int64_t kProgressSteps = 1000;
+constexpr int64_t kLoopsEveryNs = 60 * Timestamp::kNsPerSecond;
 
 }  // namespace
 
@@ -116,8 +117,9 @@ class Simulation::Impl final : public DecisionSink {
   uint32_t zone_token_ = 0;
   int64_t evictions_ = 0;
   EvictionLoops loops_;
+  bool loops_to_look_for_ = false;  // evictions since somebody looked
+  Timestamp loops_looked_at_;
   std::map<std::vector<std::string>, int32_t> loops_told_;  // with how often they had gone round
-  uint64_t ticks_run_ = 0;
 };
 
 // ---- before
@@ -212,6 +214,7 @@ SimulationResult Simulation::Impl::Run(const std::function<void(const Progress&)
     zones_.LookForEmptyZones(now_);
   }
   now_ = scenario_.until;
+  if (loops_to_look_for_) LookForLoops();
   if (progress) Report(progress);
   events_.Begin(SimEventKind::kRunEnds);
   events_.Send();
@@ -374,7 +377,9 @@ void Simulation::Impl::OnCycle(Session& session, const std::vector<JobPhaseChang
   if (!session.plan.evictions.empty()) {
     const EvictionStories stories(session);
     for (size_t i = 0; i < session.plan.evictions.size(); ++i) ApplyEviction(session, i, stories);
-    LookForLoops();
+    loops_to_look_for_ = true;
+    if (!loops_looked_at_.Present() || now_.ns - loops_looked_at_.ns >= kLoopsEveryNs)
+      LookForLoops();
   }
   observer_.OnPhases(session, phases);
   if (due_) observer_.OnCycle(session);
@@ -444,7 +449,10 @@ void Simulation::Impl::ApplyEviction(const Session& session, size_t index,
 }
 
 // A ring is told of when it is first seen, and again whenever it has gone round twice as often.
+// Looking costs as much as a cycle: evictions of one minute are looked at together.
 void Simulation::Impl::LookForLoops() {
+  loops_looked_at_ = now_;
+  loops_to_look_for_ = false;
   for (const EvictionLoops::Loop& loop : loops_.Find(now_)) {
     const int32_t rounds = *std::min_element(loop.times.begin(), loop.times.end());
     int32_t& told = loops_told_[loop.jobs];

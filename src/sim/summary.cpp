@@ -305,7 +305,7 @@ class SummaryCollector::State {
   // Ends the time of the reason that held a zone until now.
   static void EndHold(OpenDrain& open, ZoneDrain& drain, Timestamp now) {
     for (const std::string& why : open.why) {
-      auto hold = std::ranges::find(drain.held, why, &DrainHold::why);
+      auto hold = std::ranges::find(drain.held, why, &DrainDelay::why);
       if (hold == drain.held.end()) hold = drain.held.insert(hold, {.why = why});
       hold->most_pods = std::max(hold->most_pods, open.pods);
       hold->seconds += SecondsBetween(open.since, now);
@@ -470,7 +470,7 @@ class SummaryCollector::State {
       SettleUnsaid(drain);
     }
     for (ZoneDrain& drain : summary.drains)
-      std::ranges::sort(drain.held, [](const DrainHold& a, const DrainHold& b) {
+      std::ranges::sort(drain.held, [](const DrainDelay& a, const DrainDelay& b) {
         return std::tuple(-a.seconds, std::string_view(a.why)) <
                std::tuple(-b.seconds, std::string_view(b.why));
       });

@@ -75,7 +75,7 @@ struct HeadRoom {
   Timestamp at;          // when `least` was first seen
 };
 
-struct DrainHold {
+struct DrainDelay {
   std::string why;
   int64_t most_pods = 0;  // left in the zone meanwhile
   double seconds = 0;     // how long this was the reason
@@ -87,7 +87,7 @@ struct ZoneDrain {
   enum class End : uint8_t { kDrained, kReopened, kRunEnded } end = End::kRunEnded;
   double seconds = 0;  // from closing to that
   int64_t evictions = 0;
-  std::vector<DrainHold> held;  // longest first
+  std::vector<DrainDelay> held;  // longest first
 };
 
 std::string_view ToString(ZoneDrain::End end);  // drained, reopened, run-ended

@@ -183,7 +183,7 @@ class SummaryObject {
       json_.Key("seconds").Number(Rounded(drain.seconds));
       json_.Key("evictions").Integer(drain.evictions);
       json_.Key("held").BeginArray();
-      for (const DrainHold& hold : drain.held) {
+      for (const DrainDelay& hold : drain.held) {
         json_.BeginObject();
         json_.Key("why").String(hold.why);
         json_.Key("seconds").Number(Rounded(hold.seconds));

@@ -254,7 +254,7 @@ class SummaryPage {
       if (drain.end == ZoneDrain::End::kRunEnded) took = "not in " + took;
       std::string held;
       for (size_t i = 0; i < std::min(drain.held.size(), kMostReasons); ++i) {
-        const DrainHold& hold = drain.held[i];
+        const DrainDelay& hold = drain.held[i];
         if (!held.empty()) held += "; ";
         held += fmt::format("{} ({}, {} left)", hold.why, DurationText(hold.seconds),
                             Count(hold.most_pods, "pod", "pods"));

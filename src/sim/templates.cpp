@@ -43,9 +43,11 @@ void WriteTask(JsonWriter& json, const JobShape& job, const TaskShape& task) {
 }
 
 // Text as the decoder wants it: with room behind it.
-std::string Padded(std::string text) {
-  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  return text;
+std::string Padded(std::string_view text) {
+  std::string padded;
+  padded.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  padded = text;
+  return padded;
 }
 
 }  // namespace

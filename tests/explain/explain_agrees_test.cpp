@@ -80,7 +80,7 @@ TEST_P(RecordedCluster, ListeningChangesNothingAndACloserLookAgreesWithTheAction
           looking.LookAt(attempt.round, [&, attempt](Session& session) {
             const auto action =
                 attempt.action == "preempt" ? EvictingAction::kPreempt : EvictingAction::kReclaim;
-            const RoomSearch search = SearchRoom(session, looking, action, attempt.task);
+            const RoomLook search = SearchRoom(session, looking, action, attempt.task);
             ++looks;
             EXPECT_EQ(search.Furthest() == RoomStage::kFits, attempt.placed)
                 << attempt.action << " for " << session.cluster.TaskKey(attempt.task) << "\n"

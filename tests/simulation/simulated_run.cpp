@@ -52,8 +52,8 @@ std::string SimulatedRun::Story(std::initializer_list<SimEventKind> kinds) const
         static_cast<double>(event.at.ns - events.front().at.ns) / Timestamp::kNsPerSecond;
     story += fmt::format("{} {}", seconds, ToString(event.kind));
     for (const std::string* text : {&event.pod, &event.node, &event.zone})
-      if (!text->empty()) story += " " + *text;
-    if (event.pod.empty() && !event.job.empty()) story += " " + event.job;
+      if (!text->empty()) story.append(" ").append(*text);
+    if (event.pod.empty() && !event.job.empty()) story.append(" ").append(event.job);
     story += "\n";
   }
   return story;
