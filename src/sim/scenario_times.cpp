@@ -128,7 +128,7 @@ Result<Timestamp> AtOrAfterStart(Timestamp time, std::string_view text,
 }  // namespace
 
 // Sums of a few of them and an instant can always be held.
-constexpr int64_t kLongestDays = 3660;
+constexpr int64_t kLongestDays = 36500;
 
 Result<int64_t> ParseLongDuration(std::string_view text) {
   std::string_view rest = text;
