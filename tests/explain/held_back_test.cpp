@@ -95,5 +95,33 @@ TEST(ExplainHeldPod, ClosedZoneAndTheBudgetThatHoldsThePodThere) {
   EXPECT_FALSE(Says(Explained(input, "pod", "analytics/spark-etl-executor-5"), "is closed, but"));
 }
 
+// A cooldown that the pods have from their PodGroup is worth waiting for like one of their own.
+TEST(ExplainWaits, InheritedCooldownsEnd) {
+  const Explanation e = Explained(RedAgainstBlue("Open", kInCooldown), "job", "default/urgent");
+  EXPECT_TRUE(
+      HasFlip(e, "wait 15m, until 2026-03-10T12:15:00Z: the cooldown of default/batch-0 is over"));
+}
+
+// The table of a zone's jobs is cut; the count of who has to leave is not.
+TEST(ExplainZone, CountsJobsBeyondThoseItLists) {
+  std::string cluster = NodeYaml({.has = "cpu 64, memory 640Gi, pods 110", .zone = "rz1"}) +
+                        PriorityClassesYaml() + QueueYaml();
+  for (int i = 10; i < 35; ++i) {
+    const std::string name = "j" + std::to_string(i);
+    const Texts marks = i < 32 ? Texts{} : Texts{{"volcano.sh/preemptable", "true"}};
+    cluster += PodGroupYaml({.name = name, .phase = "Running", .annotations = marks}) +
+               PodYaml({.name = name + "-0", .group = name, .node = "n1", .annotations = marks});
+  }
+  const Explanation e =
+      Explained({.cluster = cluster,
+                 .config = ConfigYaml({.actions = "enqueue, allocate, preempt",
+                                       .tiers = {"gang tdm"},
+                                       .tdm = {{"tdm.revocable-zone.rz1", "08:00-10:00"}}}),
+                 .now = kLater},
+                "zone", "rz1");
+  EXPECT_TRUE(Says(e, "22 pods on it will not be taken off"));
+  EXPECT_TRUE(Says(e, "evicts 3 pods"));
+}
+
 }  // namespace
 }  // namespace krafla::testing
