@@ -489,6 +489,55 @@ run run "${preempt[@]}" -v 5 -o json
 expect_json "the log does not disturb JSON" "len(plan['evictions']) == 2"
 
 # ---------------------------------------------------------------------------------------------------------------------
+# explain, check, simulate: the binary itself, on every example
+
+for cluster in examples/why-no-preemption/[0-9]*.yaml; do
+  run explain job research/urgent --cluster "$cluster" --config examples/why-no-preemption/scheduler.yaml --now $noon
+  expect_status "explain job, $cluster" 0
+  expect_out "explain job, $cluster" "what the scheduler asked, in its order"
+  run explain job research/urgent --cluster "$cluster" --config examples/why-no-preemption/scheduler.yaml --now $noon -o json
+  expect_json "explain job as JSON, $cluster" "plan['gates']"
+done
+run explain pod research/batch-worker-0 --cluster examples/why-no-preemption/0-success.yaml \
+  --config examples/why-no-preemption/scheduler.yaml --now $noon
+expect_status "explain pod" 0
+run explain queue research --cluster examples/why-no-preemption/0-success.yaml \
+  --config examples/why-no-preemption/scheduler.yaml --now $noon
+expect_status "explain queue" 0
+run explain zone rz1 --cluster examples/tdm/cluster.yaml --config examples/tdm/scheduler.yaml --now $night
+expect_status "explain zone" 0
+expect_out "explain zone" "08:00"
+run explain job research/urgnt --cluster examples/why-no-preemption/0-success.yaml
+expect_status "explain of a name that is not there" 2
+expect_err "explain of a name that is not there" "research/urgent"
+
+run check --config examples/traps/scheduler.yaml --cluster examples/tdm/cluster.yaml --now $noon
+expect_status "check" 0
+expect_out "check" "K205"
+run check --strict --config examples/traps/scheduler.yaml --cluster examples/tdm/cluster.yaml --now $noon
+expect_status "check --strict" 1
+run check --config examples/traps/scheduler.yaml --cluster examples/tdm/cluster.yaml --now $noon -o sarif
+expect_json "check as SARIF" "plan['version'] == '2.1.0' and plan['runs'][0]['results']"
+
+for scenario in examples/scenarios/*.yaml; do
+  run simulate "$scenario" --events "$tmp/events-1" --report "$tmp/report"
+  expect_status "simulate $scenario" 0
+  expect_out "simulate $scenario" "Expectations:"
+  run simulate "$scenario" --events "$tmp/events-2" -o json
+  expect_status "simulate $scenario as JSON" 0
+  check
+  cmp -s "$tmp/events-1" "$tmp/events-2" || fail "simulate $scenario: two runs have two event logs"
+  check
+  [ -s "$tmp/report/index.html" ] || fail "simulate $scenario: no report"
+done
+run simulate tests/scenarios/preempt
+expect_status "simulate a folder" 0
+run simulate examples/scenarios/first.yaml --set expect[0].count=11
+expect_status "simulate with an expectation that is not met" 1
+run simulate examples/scenarios/first.yaml --set kubelt.startup=3s
+expect_status "simulate with a key that is not there" 2
+
+# ---------------------------------------------------------------------------------------------------------------------
 
 echo "$checks checks, $failures failed"
 [ "$failures" -eq 0 ]

@@ -1,11 +1,14 @@
 #include "app/explain_command.h"
 
 #include <iostream>
+#include <optional>
 
 #include "app/command_inputs.h"
 #include "app/explanation_json.h"
 #include "app/explanation_text.h"
+#include "cluster_state/cluster_builder.h"
 #include "explain/explainer.h"
+#include "explain/left_out.h"
 
 namespace krafla {
 
@@ -15,16 +18,26 @@ int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::
   const SessionOptions time = TimeOf(options.now, diagnostics);
   SchedulerConfig config =
       ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);
-  Cluster cluster =
-      ReadCluster(options.cluster, in, ReadOptionsFor(config, options.lenient), diagnostics);
+  const ReadClusterOptions read = ReadOptionsFor(config, options.lenient);
+  ClusterBuilder builder(BuildOptionsOf(read));
+  LeftOutObjects left_out(builder, {.asked_for = options.name,
+                                    .default_queue = read.default_queue,
+                                    .schedulers = read.scheduler_names});
+  ReadObjectsInto(left_out, options.cluster, in, read, diagnostics);
+  Cluster cluster = std::move(builder).Build(diagnostics);
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 
-  Explainer explainer(std::move(cluster), std::move(config), time);
-  const Result<Explanation> explanation = explainer.Explain(options.kind, options.name);
+  std::optional<Explanation> explanation = left_out.Explain(options.kind, cluster);
   if (!explanation) {
-    err << "error: " << explanation.error().message << '\n';
-    return kWrongInput;
+    Explainer explainer(std::move(cluster), std::move(config), time);
+    Result<Explanation> found = explainer.Explain(options.kind, options.name);
+    if (!found) {
+      err << "error: " << found.error().message << '\n';
+      return kWrongInput;
+    }
+    explanation = std::move(*found);
+    left_out.AddTo(*explanation);
   }
   out << (options.output == "json" ? ExplanationAsJson(*explanation)
                                    : ExplanationAsText(*explanation, options.color));

@@ -117,6 +117,23 @@ TEST_F(SimulateCommandTest, WrongInputRunsNothing) {
             "--compare missing.yaml: error: cannot be read; does it exist, and is it a file?\n");
 }
 
+TEST_F(SimulateCommandTest, AJobOfAManifestWithoutItsQueueIsWarnedOfAndSaysWhyItWaits) {
+  Write("job.yaml",
+        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n"
+        "metadata: {name: extra, namespace: red}\n"
+        "spec:\n  schedulerName: volcano\n  minAvailable: 1\n  queue: rde\n  tasks:\n"
+        "  - {name: w, replicas: 1, template: {spec: {containers: [{name: c, image: x}]}}}\n");
+  const std::string scenario = Write("s.yaml",
+                                     "until: 1h\ncluster: {nodes: {name: n, cpu: 4, memory: 8Gi}}\n"
+                                     "queues: {red: {}}\nworkload: [{manifest: job.yaml}]\n");
+  EXPECT_EQ(Run({.scenarios = {scenario}}), 0);
+  EXPECT_EQ(
+      err_,
+      "s.yaml:4:12: warning: job red/extra waits for ever: there is no queue \"rde\"; did you "
+      "mean \"red\"?\n");
+  EXPECT_NE(out_.find("there is no queue \"rde\"\n"), std::string::npos) << out_;
+}
+
 TEST_F(SimulateCommandTest, TheSameRunGivesTheSameBytes) {
   const std::string path = Write("good.yaml", kGood);
   const std::string first = (folder_ / "1.jsonl").string();

@@ -228,7 +228,11 @@ std::string_view WhatIsLost(std::string_view plugin) {
 // An empty answer ends a tier, and the next one decides without whoever gave it.
 void VetoOverruled(const CheckInput& input, RuleReport& report) {
   for (const VictimQuestion& question : AskedQuestions(input)) {
-    const std::vector<Voters> tiers = VotersByTier(input, question);
+    std::vector<Voters> tiers = VotersByTier(input, question);
+    // Behind a tier that always decides nobody is asked, and nobody overrules: K201 says so.
+    const auto decider = std::ranges::find_if(
+        tiers, [&](const Voters& voters) { return LetsEverybodyGo(input, voters); });
+    if (decider != tiers.end()) tiers.erase(decider + 1, tiers.end());
     for (size_t tier = 0; tier < tiers.size(); ++tier) {
       for (const PluginOption* voter : tiers[tier]) {
         const bool guard = input.probe.HooksOf(voter->name)->is_guard;

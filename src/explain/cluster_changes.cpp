@@ -32,11 +32,12 @@ void SetJobPriority(Cluster& cluster, JobId id, int32_t priority) {
 }
 
 void OpenZonesTo(Cluster& cluster, JobId id) {
-  // Pods of one class have the same zones: these become a class of their own.
-  std::map<ClassId, ClassId> class_of;
+  // Pods of one class have the same zones and, if they may go to any, the same declared run time:
+  // these become classes of their own.
+  std::map<std::pair<ClassId, int64_t>, ClassId> class_of;
   for (TaskId task : cluster.jobs[id].tasks) {
     Task& t = cluster.tasks[task];
-    auto [it, is_new] = class_of.try_emplace(t.cls);
+    auto [it, is_new] = class_of.try_emplace({t.cls, t.run_time_ns});
     if (is_new) it->second = cluster.classes.Add(TaskClass(cluster.classes[t.cls]));
     t.cls = it->second;
     t.zones = {.annotated = true, .all = true, .names = {}};

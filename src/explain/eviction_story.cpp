@@ -6,7 +6,9 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/go_duration.h"
 #include "explain/veto_words.h"
+#include "explain/zone_windows.h"
 #include "model/disruption_budget.h"
 
 namespace krafla {
@@ -22,6 +24,16 @@ bool Agreed(const Session& s, const Eviction& e, std::string_view plugin) {
   for (size_t i = 0; i < s.plugin_names().size(); ++i)
     if (s.plugin_names()[i] == plugin) return (e.permitted_by >> i & 1) != 0;
   return false;
+}
+
+// A zone is emptied because it is closed, or because it is about to close (drain-lead).
+std::string WhyEmptied(const Session& s, std::string_view name) {
+  for (const ConfiguredZone& zone : ConfiguredZones(s.config, s.zone)) {
+    if (zone.name != name || !zone.IsOpen(s.now)) continue;
+    if (const std::optional<Timestamp> closes = zone.NextChange(s.now))
+      return fmt::format("zone {} closes in {}", name, FormatGoDuration(ElapsedNs(s.now, *closes)));
+  }
+  return fmt::format("zone {} is closed", name);
 }
 
 }  // namespace
@@ -43,7 +55,7 @@ std::string WhyEvicted(const Session& s, const Eviction& e) {
           Agreed(s, e, "proportion") ? "has more than it deserves" : "gives it back");
     case EvictionReason::kZoneClosed:
       return e.node.valid() && c.nodes[e.node].zone != kEmptyStr
-                 ? fmt::format("zone {} is closed", c.Text(c.nodes[e.node].zone))
+                 ? WhyEmptied(s, c.Text(c.nodes[e.node].zone))
                  : "its gang leaves a closed zone";
     case EvictionReason::kBudget:
       return "its disruption budget allows it";

@@ -148,10 +148,13 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
             : fmt::format("{} is bound to {} by this cycle.", who, node);
   } else if (!pod.valid() && standing.pending == 0 && standing.pipelined == 0 &&
              standing.bound == 0) {
-    explanation.answer = job.tasks.empty() && job.phase == JobPhase::kPending && !gates.why.empty()
-                             ? fmt::format("{} waits to be let into queue {}: {}.", who,
-                                           c.QueueName(job.queue), gates.why)
-                             : fmt::format("{} waits for nothing.", who);
+    if (job.tasks.empty() && job.phase == JobPhase::kPending && !gates.why.empty())
+      explanation.answer = fmt::format("{} waits to be let into queue {}: {}.", who,
+                                       c.QueueName(job.queue), gates.why);
+    else if (job.phase != JobPhase::kCompleted && !gates.why.empty() && s.JobInvalid(id))
+      explanation.answer = fmt::format("{} waits: {}.", who, gates.why);
+    else
+      explanation.answer = fmt::format("{} waits for nothing.", who);
   } else if (!pod.valid() && standing.pipelined > 0 && standing.has_minimum) {
     explanation.answer = fmt::format(
         "{} gets room in this cycle: {} {} for {}.", who, Pods(standing.pipelined),

@@ -9,6 +9,7 @@
 #include "base/go_duration.h"
 #include "explain/amount_words.h"
 #include "explain/cluster_changes.h"
+#include "explain/veto_numbers.h"
 #include "explain/zone_windows.h"
 #include "model/disruption_budget.h"
 
@@ -106,11 +107,12 @@ class Searcher {
     };
     for (uint32_t t = 0; t < c_.tasks.size(); ++t) {
       const Task& task = c_.tasks[TaskId(t)];
-      if (task.cooldown_ns < 0 || !task.scheduled_at.Present() || !task.job.valid() ||
-          !IsPreemptableStatus(task.status))
+      if (!task.scheduled_at.Present() || !task.job.valid() || !IsPreemptableStatus(task.status))
         continue;
+      const int64_t cooldown_ns = CooldownLengthNs(c_, in_.config, TaskId(t));
       int64_t end = 0;
-      if (__builtin_add_overflow(task.scheduled_at.ns, task.cooldown_ns, &end)) continue;
+      if (cooldown_ns < 0 || __builtin_add_overflow(task.scheduled_at.ns, cooldown_ns, &end))
+        continue;
       add(Timestamp{end}, fmt::format("the cooldown of {} is over", c_.TaskKey(TaskId(t))));
     }
     for (const ConfiguredZone& zone : ConfiguredZones(in_.config, in_.zone))
@@ -124,9 +126,12 @@ class Searcher {
         add(Timestamp{end}, fmt::format("{} has waited its sla-waiting-time", OwnKey()));
     }
     if (const auto timer = what_if_.next_timer()) add(*timer, "a timer of a plugin is due");
-    size_t tried = 0;
+    // Of many instants some, evenly spread, and always the last: the longer the wait, the more
+    // cooldowns are over.
+    const size_t step = (instants.size() + kMostWaits - 1) / kMostWaits;
+    size_t left = instants.size();
     for (const auto& [at, what] : instants) {
-      if (++tried > kMostWaits) break;
+      if (--left % step != 0) continue;
       const int64_t wait_ns = ElapsedNs(in_.now, at);
       if (Try({.kind = "wait",
                .text = fmt::format("wait {}, until {}: {}", FormatShortDuration(wait_ns),

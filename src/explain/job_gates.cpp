@@ -411,6 +411,15 @@ class GateWriter {
   // Of what said no, what came furthest: a job that nearly got its place by preempting is not
   // explained by what allocate says of a full cluster.
   void ChooseWhy() {
+    // A queue that is not open stops what it is asked for, however far other actions came.
+    const std::string closed = c_.queues[job_.queue].state == QueueState::kOpen
+                                   ? ""
+                                   : DescribeQueueRefusal(s_, job_.queue, TaskId{}, job_.allocated);
+    for (const Gate& gate : out_.gates) {
+      if (gate.verdict != Verdict::kNo || gate.text != closed) continue;
+      out_.why = closed;
+      return;
+    }
     const Gate* best = nullptr;
     for (const Gate& gate : out_.gates) {
       if (gate.verdict != Verdict::kNo) continue;

@@ -46,6 +46,7 @@ class PodStory {
                                 ToString(task_.status));
       return;
     }
+    HeldInClosedZone();
     Protections();
     Takers();
     out_.answer = fmt::format("{} stays where it is: {}.", name_, Summary());
@@ -103,6 +104,35 @@ class PodStory {
 
   void Protect(std::string_view by, std::string why) {
     protections_.emplace_back(std::string(by), std::move(why));
+  }
+
+  // Its zone is closed and it would go, were it not for its budget or its gang: the drainer said so
+  // in the trace.
+  void HeldInClosedZone() {
+    if (!task_.node.valid() || c_.nodes[task_.node].zone == kEmptyStr) return;
+    const auto& events = s_.trace.events();
+    const auto held = std::find_if(events.begin(), events.end(), [&](const TraceEvent& event) {
+      if (event.kind != TraceKind::kVeto || TaskId(event.a) != pod_) return false;
+      const auto code = static_cast<VetoCode>(event.code);
+      return (code == VetoCode::kBudget || code == VetoCode::kGangAtMinimum) &&
+             s_.plugin_names()[event.plugin] == "tdm";
+    });
+    if (held == events.end()) return;
+    const std::string budget =
+        DescribeBudget(c_.jobs[task_.job].budget, s_.compat.budget_precedence);
+    const std::string zone(c_.Text(c_.nodes[task_.node].zone));
+    const std::string holder =
+        budget.empty() ? "its gang, which goes whole or not at all,"
+                       : fmt::format("the budget of {} ({})", c_.JobKey(task_.job), budget);
+    held_ = fmt::format("zone {} is closed, but {} holds it there for now", zone, holder);
+    size_t gone = 0;
+    for (const Eviction& e : s_.plan.evictions)
+      if (c_.tasks[e.task].job == task_.job && !e.for_task.valid() && e.node.valid() &&
+          c_.nodes[e.node].zone == c_.nodes[task_.node].zone)
+        ++gone;
+    if (gone > 0)
+      out_.facts.push_back(fmt::format("this cycle evicts {} other pod{} of its job from the zone",
+                                       gone, gone == 1 ? "" : "s"));
   }
 
   // What would hold against anybody.
@@ -193,6 +223,7 @@ class PodStory {
   }
 
   std::string Summary() const {
+    if (!held_.empty()) return held_;
     if (!protections_.empty()) {
       std::string text =
           fmt::format("{} protects it ({})", protections_[0].first, protections_[0].second);
@@ -212,6 +243,7 @@ class PodStory {
   std::string name_;
   Explanation& out_;
   std::vector<std::pair<std::string, std::string>> protections_;
+  std::string held_;  // by what, in a closed zone
   size_t takers_ = 0;
   size_t could_be_taken_ = 0;
 };

@@ -28,6 +28,7 @@ class QueueStory {
       account.allocated = AllocatedOf(before, id);
       account.request = account.allocated;
     }
+    const bool cools = Configured("cdp");
     for (JobId id : before.jobs_by_name) {
       const Job& job = before.jobs[id];
       Account& account = accounts_[job.queue];
@@ -35,7 +36,9 @@ class QueueStory {
         if (before.tasks[task].status == TaskStatus::kPending)
           account.request.Add(before.Request(task));
         const Task& t = before.tasks[task];
-        if (t.status == TaskStatus::kRunning && t.preemptable) ++account.candidates;
+        if (t.status != TaskStatus::kRunning || !t.preemptable) continue;
+        ++account.candidates;
+        if (cools && t.pod_running && CooldownOf(s_, task)) ++account.cooling;
       }
     }
   }
@@ -51,7 +54,7 @@ class QueueStory {
         queue.reclaimable ? "reclaimable" : "not reclaimable"));
     if (!account.known) {
       out_.answer = fmt::format("{} holds {}; {}.", name, AmountsText(account.allocated, c_.kinds),
-                                s_.config.tiers.empty() || !HasProportion()
+                                s_.config.tiers.empty() || !Configured("proportion")
                                     ? "no plugin shares the cluster among queues"
                                     : "no job uses it, so it deserves nothing");
     } else {
@@ -73,11 +76,24 @@ class QueueStory {
     Resource allocated;
     Resource request;
     size_t candidates = 0;  // running pods that may be victims
+    size_t cooling = 0;     // of them, those that cdp protects now
   };
 
-  bool HasProportion() const {
+  bool Configured(std::string_view plugin) const {
     const auto& names = s_.plugin_names();
-    return std::find(names.begin(), names.end(), "proportion") != names.end();
+    return std::find(names.begin(), names.end(), plugin) != names.end();
+  }
+
+  bool IsOpen(QueueId queue) const { return before_.queues[queue].state == QueueState::kOpen; }
+
+  // The end of "4 of its pods may be victims".
+  static std::string CoolingText(const Account& a) {
+    if (a.cooling == 0) return "";
+    if (a.cooling == a.candidates)
+      return a.cooling == 1 ? ", but not now: it is in its cooldown"
+                            : ", but none of them now: all are in their cooldown";
+    return fmt::format(", but {} of them {} in {} cooldown now", a.cooling,
+                       a.cooling == 1 ? "is" : "are", a.cooling == 1 ? "its" : "their");
   }
 
   static bool IsOver(const Account& a) {
@@ -93,7 +109,13 @@ class QueueStory {
 
   std::string Answer(const std::string& name, const Account& a) const {
     const double share = DominantShare(a.allocated, a.deserved);
-    std::string text = fmt::format("{} holds {} of the {} it deserves ({:.0f}%)", name,
+    // What stops all of it comes first.
+    const std::string closed =
+        IsOpen(queue_)
+            ? ""
+            : fmt::format(" is {}, so its jobs get no more room by allocate or reclaim; it",
+                          ToString(before_.queues[queue_].state));
+    std::string text = fmt::format("{}{} holds {} of the {} it deserves ({:.0f}%)", name, closed,
                                    AmountsText(a.allocated, c_.kinds),
                                    AmountsText(a.deserved, c_.kinds), share * 100);
     if (IsOver(a)) {
@@ -121,19 +143,26 @@ class QueueStory {
           {before_.QueueName(id), before_.queues[id].weight,
            a.known ? fmt::format("{:.0f}%", DominantShare(a.allocated, a.deserved) * 100) : "-",
            a.known ? AmountsText(a.deserved, c_.kinds) : "-", AmountsText(a.allocated, c_.kinds),
-           AmountsText(a.request, c_.kinds),
-           IsOver(a)    ? "over"
-           : IsUnder(a) ? (AsksForMore(a) ? "under, asks for more" : "under")
-           : a.known    ? "at its share"
-                        : "-"});
+           AmountsText(a.request, c_.kinds), Standing(id)});
     }
     out_.tables.push_back(std::move(table));
+  }
+
+  std::string Standing(QueueId id) const {
+    const Account& a = accounts_[id];
+    if (!a.known) return "-";
+    std::string text = IsOver(a)    ? "over"
+                       : IsUnder(a) ? (AsksForMore(a) ? "under, asks for more" : "under")
+                                    : "at its share";
+    if (!IsOpen(id)) text += fmt::format(", but {}", ToString(before_.queues[id].state));
+    return text;
   }
 
   void CouldReclaim(const Account& own) {
     ExplanationTable table{.name = "couldReclaim",
                            .title = "what it could take back from others",
                            .columns = {"from", "at most", "pods that may be victims"}};
+    if (Configured("cdp")) table.columns.push_back("in cooldown now");
     for (QueueId id : before_.queues_by_name) {
       const Account& a = accounts_[id];
       if (id == queue_ || !IsOver(a)) continue;
@@ -143,8 +172,12 @@ class QueueStory {
                ? NamedAmountsText(Resource::Exceeding(a.allocated, a.deserved), c_.kinds)
                : "nothing: it is not reclaimable",
            a.candidates});
+      if (Configured("cdp")) table.rows.back().push_back(a.cooling);
     }
-    if (!IsUnder(own)) {
+    if (!IsOpen(queue_)) {
+      out_.facts.push_back(
+          fmt::format("it may not reclaim: it is {}", ToString(before_.queues[queue_].state)));
+    } else if (!IsUnder(own)) {
       out_.facts.push_back("it may not reclaim: it has all it deserves");
     } else if (table.rows.empty()) {
       out_.facts.push_back("there is nothing to reclaim: no other queue has more than it deserves");
@@ -166,12 +199,13 @@ class QueueStory {
     }
     std::string who;
     for (QueueId id : before_.queues_by_name)
-      if (id != queue_ && IsUnder(accounts_[id]) && AsksForMore(accounts_[id]))
+      if (id != queue_ && IsOpen(id) && IsUnder(accounts_[id]) && AsksForMore(accounts_[id]))
         who += fmt::format("{}{}", who.empty() ? "" : ", ", before_.QueueName(id));
     out_.facts.push_back(fmt::format(
-        "others may take back {}: {} of its pods may be victims; {}{}",
+        "others may take back {}: {} of its pods may be victims{}; {}{}",
         NamedAmountsText(Resource::Exceeding(own.allocated, own.deserved), c_.kinds),
-        own.candidates, who.empty() ? "no queue asks for it now" : "asking for more: " + who,
+        own.candidates, CoolingText(own),
+        who.empty() ? "no queue asks for it now" : "asking for more: " + who,
         s_.config.HasAction("reclaim") ? "" : "; but reclaim is not among the actions"));
   }
 

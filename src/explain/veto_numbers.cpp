@@ -30,19 +30,25 @@ Resource AllocatedOf(const Cluster& cluster, QueueId queue) {
   return allocated;
 }
 
-std::optional<Cooldown> CooldownOf(const Session& s, TaskId id) {
-  const Task& task = s.cluster.tasks[id];
+int64_t CooldownLengthNs(const Cluster& cluster, const SchedulerConfig& config, TaskId id) {
+  const Task& task = cluster.tasks[id];
   int64_t length_ns = task.cooldown_ns;
-  if (length_ns < 0 && s.compat.inherited_cooldown && task.job.valid()) {
-    const Job& job = s.cluster.jobs[task.job];
+  if (length_ns < 0 && config.compatibility.inherited_cooldown && task.job.valid()) {
+    const Job& job = cluster.jobs[task.job];
     length_ns = job.cooldown_ns;
-    if (length_ns < 0 && job.queue.valid()) length_ns = s.cluster.queues[job.queue].cooldown_ns;
+    if (length_ns < 0 && job.queue.valid()) length_ns = cluster.queues[job.queue].cooldown_ns;
   }
   if (length_ns < 0)
-    for (const Tier& tier : s.config.tiers)
+    for (const Tier& tier : config.tiers)
       for (const PluginOption& option : tier.plugins)
         if (option.name == "cdp")
           length_ns = option.arguments.GetDurationNs("cdp.default-cooldown").value_or(-1);
+  return length_ns;
+}
+
+std::optional<Cooldown> CooldownOf(const Session& s, TaskId id) {
+  const Task& task = s.cluster.tasks[id];
+  const int64_t length_ns = CooldownLengthNs(s.cluster, s.config, id);
   if (length_ns < 0 || !task.scheduled_at.Present()) return std::nullopt;
   const int64_t elapsed_ns = ElapsedNs(task.scheduled_at, s.now);
   if (elapsed_ns >= length_ns) return std::nullopt;

@@ -148,6 +148,8 @@ std::string WhyWaiting::Describe(JobId id, const Record& record) const {
     case Stage::kSpared:
       return DescribeSpared(attempt);
     case Stage::kQueueShare:
+      if (const std::string closed = DescribeClosedQueue(job.queue); !closed.empty())
+        return fmt::format("room could be made on {}, but {}", NodeName(attempt), closed);
       return fmt::format("room could be made on {}, but queue {} has no share left for it",
                          NodeName(attempt), cluster_.QueueName(job.queue));
     case Stage::kPredicate:
@@ -201,6 +203,7 @@ std::string WhyWaiting::DescribeSkip(JobId id, const Try& attempt) const {
       return fmt::format("{} says preemptionPolicy Never",
                          cluster_.Text(cluster_.tasks[TaskId(attempt.task)].name));
     case SkipCode::kNotAllocatable:
+      if (std::string closed = DescribeClosedQueue(job.queue); !closed.empty()) return closed;
       return fmt::format("with {} queue {} would have more than it deserves",
                          cluster_.Text(cluster_.tasks[TaskId(attempt.task)].name),
                          cluster_.QueueName(job.queue));
@@ -213,6 +216,12 @@ std::string WhyWaiting::DescribeSkip(JobId id, const Try& attempt) const {
     default:
       return {};
   }
+}
+
+std::string WhyWaiting::DescribeClosedQueue(QueueId queue) const {
+  const QueueState state = cluster_.queues[queue].state;
+  if (state == QueueState::kOpen) return {};
+  return fmt::format("queue {} is {}", cluster_.QueueName(queue), ToString(state));
 }
 
 std::string WhyWaiting::DescribeSpared(const Try& attempt) const {

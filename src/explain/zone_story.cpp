@@ -119,11 +119,13 @@ class ZoneStory {
                            .title = "who is on it",
                            .columns = {"job", "pods", "may be taken off", "budget"}};
     for (const auto& [key, entry] : jobs) {
+      const auto& [job, on] = entry;
+      leaving_ += on.go;
+      staying_ += on.pods - on.go;
       if (table.rows.size() >= kMostJobs) {
         ++table.left_out;
         continue;
       }
-      const auto& [job, on] = entry;
       std::string budget = "-";
       if (job.valid()) {
         budget = DescribeBudget(c_.jobs[job].budget, in_.config.compatibility.budget_precedence);
@@ -134,8 +136,6 @@ class ZoneStory {
                                         : std::to_string(on.go);
       if (!job.valid()) go = "none: it belongs to no PodGroup";
       table.rows.push_back({key, on.pods, go, budget});
-      leaving_ += on.go;
-      staying_ += on.pods - on.go;
     }
     if (!table.rows.empty()) out_.tables.push_back(std::move(table));
   }

@@ -35,16 +35,16 @@ int64_t EvictPeriodNs(const SchedulerConfig& config) {
 
 bool ConfiguredZone::IsOpen(Timestamp now) const {
   if (!windows) return false;
-  return volcano_windows && windows->Daily() != nullptr
-             ? IsOpenVolcano(*windows->Daily(), now, zone)
-             : krafla::IsOpen(*windows, now, zone);
+  if (!volcano_windows) return krafla::IsOpen(*windows, now, zone);
+  // Volcano knows one window a day; a zone with anything else is never open.
+  return windows->Daily() != nullptr && IsOpenVolcano(*windows->Daily(), now, zone);
 }
 
 std::optional<Timestamp> ConfiguredZone::NextChange(Timestamp now) const {
   if (!windows) return std::nullopt;
-  return volcano_windows && windows->Daily() != nullptr
-             ? NextChangeVolcano(*windows->Daily(), now, zone)
-             : krafla::NextChange(*windows, now, zone);
+  if (!volcano_windows) return krafla::NextChange(*windows, now, zone);
+  if (windows->Daily() == nullptr) return std::nullopt;
+  return NextChangeVolcano(*windows->Daily(), now, zone);
 }
 
 bool ConfiguredZone::IsEmptied(Timestamp now) const {

@@ -69,9 +69,10 @@ class ComparisonPage {
   void Section(std::string_view title, std::string_view explanation) {
     text_ += '\n' + Bold(title) + fmt::format("  {}\n", explanation);
   }
-  void LeftOut(size_t all, std::string_view what) {
-    if (all > options_.rows)
-      text_ += fmt::format("  … and {} more {}\n", all - options_.rows, what);
+  void LeftOut(size_t all, const char* one, const char* many) {
+    if (all <= options_.rows) return;
+    const size_t more = all - options_.rows;
+    text_ += fmt::format("  … and {} more {}\n", more, more == 1 ? one : many);
   }
   size_t Shown(size_t all) const { return std::min(all, options_.rows); }
 
@@ -129,7 +130,7 @@ class ComparisonPage {
       table.Row({change.pod, Place(change.node_before), Place(change.node_after)});
     }
     text_ += table.Render("  ");
-    LeftOut(c_.placements.size(), "pods");
+    LeftOut(c_.placements.size(), "pod", "pods");
   }
 
   void Victims() {
@@ -149,7 +150,7 @@ class ComparisonPage {
            victim.for_job.empty() ? "nobody" : victim.for_job});
     }
     text_ += table.Render("  ");
-    LeftOut(c_.victims.size(), "pods");
+    LeftOut(c_.victims.size(), "pod", "pods");
   }
 
   void Waits() {
@@ -168,7 +169,7 @@ class ComparisonPage {
                  wait.before && wait.after ? Signed(change, DurationText(std::abs(change))) : ""});
     }
     text_ += table.Render("  ");
-    LeftOut(c_.waits.size(), "jobs");
+    LeftOut(c_.waits.size(), "job", "jobs");
   }
 
   void Drains() {
@@ -191,7 +192,7 @@ class ComparisonPage {
       table.Row({shown[i]->zone, clock_.Short(shown[i]->closed), cell(shown[i]->before),
                  cell(shown[i]->after)});
     text_ += table.Render("  ");
-    LeftOut(shown.size(), "closings");
+    LeftOut(shown.size(), "closing", "closings");
   }
 
   const Comparison& c_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +22,19 @@ uint64_t HashWithoutNumbers(std::string_view text) {
   for (const char c : text)
     if (c < '0' || c > '9') hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3ULL;
   return hash;
+}
+
+// A drain says what a budget allowed before the step. A step that leaves somebody because of the
+// budget has used it up.
+std::string AfterTheStep(std::string why) {
+  constexpr std::string_view kBefore = " allows ";
+  constexpr std::string_view kAfter = " more now";
+  const size_t number = why.find(kBefore);
+  if (number == std::string::npos) return why;
+  const size_t begin = number + kBefore.size();
+  const size_t end = why.find_first_not_of("0123456789", begin);
+  if (end == std::string::npos || end == begin || !why.substr(end).starts_with(kAfter)) return why;
+  return why.replace(begin, end - begin, "0");
 }
 
 }  // namespace
@@ -163,38 +178,59 @@ void CycleObserver::LookAtHeldDrains(Session& session) {
   const auto* report = dynamic_cast<const DrainReport*>(session.FindPlugin("tdm"));
   if (report == nullptr) return;
   const Cluster& cluster = session.cluster;
+  std::set<JobId> moved;  // that have just lost pods because a zone is closed
+  for (const Eviction& eviction : session.plan.evictions)
+    if (eviction.reason == EvictionReason::kZoneClosed && cluster.tasks[eviction.task].job.valid())
+      moved.insert(cluster.tasks[eviction.task].job);
+  std::vector<std::pair<JobId, std::string>> holds;
+  for (const HeldDrain& held : report->HeldDrains())
+    holds.emplace_back(held.job, moved.erase(held.job) > 0 ? AfterTheStep(held.why) : held.why);
+  // Nothing but the time until the next step holds the rest of those.
+  for (const JobId id : moved) {
+    const DisruptionBudget& budget = cluster.jobs[id].budget;
+    const bool has_budget = !budget.min_available.empty() || !budget.max_unavailable.empty();
+    holds.emplace_back(id, has_budget ? "its next step comes after the evict period"
+                                      : "it has no budget and one goes per evict period");
+  }
+  std::sort(holds.begin(), holds.end(), [&](const auto& a, const auto& b) {
+    return cluster.JobKey(a.first) < cluster.JobKey(b.first);
+  });
   struct Held {
+    StrId zone;
     int64_t pods = 0;
     std::string text;
   };
-  std::map<std::string_view, std::pair<StrId, Held>> by_zone;
-  for (const HeldDrain& held : report->HeldDrains()) {
+  std::map<std::string_view, Held> by_zone;
+  for (const auto& [job, why] : holds) {
     std::map<std::string_view, std::pair<StrId, int64_t>> of_job;
-    for (const TaskId id : cluster.jobs[held.job].tasks) {
+    for (const TaskId id : cluster.jobs[job].tasks) {
       const Task& task = cluster.tasks[id];
       if (task.status != TaskStatus::kRunning || !task.node.valid()) continue;
       const StrId zone = cluster.nodes[task.node].zone;
-      if (zone == kEmptyStr || !zones_.IsClosed(zone)) continue;
+      if (zone == kEmptyStr || !zones_.ClosedSince(zone)) continue;
+      const SimPodId pod = world_.FindPod(task.ns, task.name);
+      if (!pod.valid() || !world_.pod(pod).offers_itself) continue;
       auto& count = of_job[world_.Text(zone)];
       count.first = zone;
       ++count.second;
     }
     for (const auto& [name, count] : of_job) {
-      auto& [zone, sum] = by_zone[name];
-      zone = count.first;
+      Held& sum = by_zone[name];
+      sum.zone = count.first;
       sum.pods += count.second;
-      sum.text +=
-          fmt::format("{}{} {}", sum.text.empty() ? "" : "; ", cluster.JobKey(held.job), held.why);
+      sum.text += fmt::format("{}{} {}", sum.text.empty() ? "" : "; ", cluster.JobKey(job), why);
     }
   }
-  for (const auto& [name, entry] : by_zone) {
-    std::string& told = held_[entry.first];
-    if (told == entry.second.text) continue;
-    told = entry.second.text;
+  for (const auto& [name, held] : by_zone) {
+    // What was told of an earlier closing is told again.
+    std::pair<Timestamp, std::string>& told = held_[held.zone];
+    const std::pair<Timestamp, std::string> now(*zones_.ClosedSince(held.zone), held.text);
+    if (told == now) continue;
+    told = now;
     SimEvent& event = events_.Begin(SimEventKind::kDrainHeld);
     event.zone = name;
-    event.count = entry.second.pods;
-    event.text = told;
+    event.count = held.pods;
+    event.text = held.text;
     events_.Send();
   }
 }

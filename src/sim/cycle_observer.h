@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "explain/why_waiting.h"
@@ -56,7 +57,8 @@ class CycleObserver {
   std::vector<Share> shares_;  // in order of first appearance
   std::unordered_map<StrId, uint32_t> share_of_;
   Resource cluster_total_;
-  std::unordered_map<StrId, std::string> held_;  // by zone: what was last told
+  // By zone: what was last told, and of which closing.
+  std::unordered_map<StrId, std::pair<Timestamp, std::string>> held_;
 };
 
 }  // namespace krafla

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view kDefaultStart = "2026-01-05 00:00";  // a Monday
 constexpr int64_t kDay = 86'400 * Timestamp::kNsPerSecond;
+constexpr int64_t kLongestRunDays = 3660;
 
 std::vector<std::string_view> Lines(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -181,9 +182,9 @@ class ScenarioReader {
     Timestamp end{clock.start.ns + kDay};
     if (const auto until = fields.Text("until")) {
       if (const Result<int64_t> duration = ParseLongDuration(*until)) {
-        end.ns = clock.start.ns + std::min(*duration, 3660 * kDay);
+        SetEnd(fields, *until, *duration, end);
       } else if (const Result<Timestamp> instant = ParseScenarioTime(*until, clock)) {
-        end = *instant;
+        SetEnd(fields, *until, ElapsedNs(clock.start, *instant), end);
       } else {
         fields.Error("until", fmt::format("expected a duration, such as 24h or 7d, or a time, such "
                                           "as \"day 2 08:00\", got {}",
@@ -196,6 +197,15 @@ class ScenarioReader {
     scenario_.until = clock.until;
     scenario_.zone = clock.zone;
     scenario_.zone_name = clock.zone.name();
+  }
+
+  void SetEnd(Fields& fields, std::string_view until, int64_t duration_ns, Timestamp& end) {
+    if (duration_ns > kLongestRunDays * kDay) {
+      fields.Error("until", fmt::format("a run lasts {} days at most, got {}", kLongestRunDays,
+                                        Quoted(until)));
+    } else {
+      end.ns = reading_.clock.start.ns + duration_ns;
+    }
   }
 
   void ReadKubelet(const YamlNode& node) {

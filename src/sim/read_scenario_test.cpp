@@ -286,6 +286,21 @@ TEST(ReadScenario, WrongSettingsAreNamedByThemselves) {
   EXPECT_EQ(set("kubelet.startup.x=1"),
             "--set kubelet.startup.x=1: error: \"kubelet.startup.x\" does not exist: there is only "
             "the value \"1s\" before it\n");
+  EXPECT_EQ(set("kubelet.startup= "),
+            "--set kubelet.startup= : error: expected a value after the equals sign, got nothing; "
+            "null takes the key back\n");
+  EXPECT_EQ(set("kubelet.startup=null"), "");
+  EXPECT_EQ(set("until=4000d"),
+            "--set until=4000d: error: until: a run lasts 3660 days at most, got \"4000d\"\n");
+  EXPECT_EQ(set("until=day 4000 12:00"),
+            "--set until=day 4000 12:00: error: until: a run lasts 3660 days at most, got \"day "
+            "4000 12:00\"\n");
+  EXPECT_EQ(set("until=3660d"), "");
+  ScenarioOverrides misspelt;
+  misspelt.set = {"workload[batc].cpu=1"};
+  EXPECT_EQ(Read(WithCluster("workload: [{job: team-a/batch}]\n"), misspelt).problems,
+            "--set workload[batc].cpu=1: error: \"workload[batc]\" does not exist; did you mean "
+            "\"batch\"?\n");
   EXPECT_EQ(set("seed"), "--set seed: error: expected key=value, such as seed=7\n");
   ScenarioOverrides overrides;
   overrides.seed = "many";
@@ -394,6 +409,10 @@ TEST(ReadScenario, EveryMistakeHasItsPlaceAndItsSentence) {
        "2:11: expect[0]: unknown key \"bund\"; did you mean \"bound\"?\n"},
       {"expect: [{bound: b, by: \"12:00\"}]\n",
        "2:18: expect[0].bound: expected namespace/name, such as \"default/b\", got \"b\"\n"},
+      {"workload: [{name: a, count: 0}]\n",
+       "2:29: workload[0].count: expected a whole number from 1 to 100000, got \"0\"\n"},
+      {"workload: [{name: a, budget: {maxUnavailable: 150%}}]\n",
+       "2:47: workload[0].budget.maxUnavailable: expected at most 100%, got \"150%\"\n"},
       {"expect: [{drained: rz1}]\n", "2:10: expect[0].within: expected a duration, got nothing\n"},
       {"expect: [{share: defult, at: \"12:00\", atLeast: 0.2}]\n",
        "2:18: expect[0].share: there is no queue \"defult\"; did you mean \"default\"?\n"},
@@ -420,6 +439,32 @@ TEST(ReadScenario, EveryMistakeHasItsPlaceAndItsSentence) {
     }
     EXPECT_EQ(Read(WithCluster(wrong.text)).problems, expected);
   }
+}
+
+TEST(ReadScenario, NamesThatNobodyHasAreWarnedOf) {
+  EXPECT_EQ(
+      Read(WithCluster("queues: {red: {parent: nobody}, blue: {parent: red}, "
+                       "green: {parent: root}}\n"))
+          .problems,
+      "s.yaml:2:24: warning: queues.red.parent: there is no queue \"nobody\"; expected one of "
+      "blue, default, green, red\n");
+  EXPECT_EQ(Read(WithCluster("queues: [{name: red, parent: blu}, {name: blue}]\n")).problems,
+            "s.yaml:2:30: warning: queues[0].parent: there is no queue \"blu\"; did you mean "
+            "\"blue\"?\n");
+  const auto crash = [](const std::string& match) {
+    return Read(WithCluster("workload:\n- {job: a/train, cpu: 1}\n"
+                            "- {job: b/q, cpu: 1, arrivals: {every: 1h}}\n"
+                            "faults: [{podCrash: \"" +
+                            match + "\", at: \"12:00\"}]\n"))
+        .problems;
+  };
+  for (const char* match : {"*", "a/*", "*/q-1-*", "a/train-task0-0", "b/*-0", "a/tr*"})
+    EXPECT_EQ(crash(match), "") << match;
+  for (const char* match : {"c/*", "a/q-*", "b/train-task0-0"})
+    EXPECT_EQ(crash(match),
+              fmt::format("s.yaml:5:21: warning: faults[0].podCrash: no job has a pod called "
+                          "\"{}\"\n",
+                          match));
 }
 
 TEST(ReadScenario, ClusterMistakes) {
@@ -491,7 +536,7 @@ TEST_F(ScenarioFolder, MistakesInATraceHaveItsLines) {
             "jobs.csv:1:1: error: the trace is empty; expected a row with the names of its "
             "columns\n");
   EXPECT_EQ(trace("at,nmae\n1,a\n"),
-            "jobs.csv:1:1: error: expected a column name, got none\n"
+            "jobs.csv:1:1: error: the column \"name\" is missing\n"
             "jobs.csv:1:4: error: unknown column \"nmae\"; did you mean \"name\"?\n");
   EXPECT_EQ(trace("at,name,cpu\n1,a\nsoon,b,1\n3,c,many\n4,d,\"1\n5,d,1\n"),
             "jobs.csv:2:1: error: expected 3 cells, got 2\n"
@@ -524,6 +569,18 @@ TEST_F(ScenarioFolder, OtherFilesAreReadAndChecked) {
   const Reading added = ReadHere(kCluster, overrides);
   EXPECT_EQ(added.problems, "");
   EXPECT_EQ(Clock(added.scenario, added.scenario.submissions.at(0).at), "2026-01-05 12:00:00");
+  overrides.add = {job + "@day 9 12:00"};
+  EXPECT_EQ(ReadHere(kCluster, overrides).problems,
+            "--add job.yaml@day 9 12:00: warning: \"day 9 12:00\" is after the end of the run, "
+            "2026-01-06 00:00:00\n");
+  overrides.add = {"no-such-job.yaml"};
+  overrides.config = "no-such-config.yaml";
+  EXPECT_EQ(ReadHere(kCluster, overrides).problems,
+            "--config no-such-config.yaml: error: \"no-such-config.yaml\" cannot be read; files "
+            "named by options are looked for in the current directory\n"
+            "no-such-job.yaml: error: --add: \"no-such-job.yaml\" cannot be read; files named by "
+            "options are looked for in the current directory\n");
+  overrides.config.clear();
   overrides.add = {manifest};
   EXPECT_NE(ReadHere(kCluster, overrides).problems, "");
   overrides.add = {job + "@noonish"};

@@ -256,6 +256,25 @@ void WritePriorityClass(const std::string& name, const YamlNode& node, const std
   AppendLine(json, reading);
 }
 
+// A queue may stand before its parent. Manifests of the workload may bring one later, so that this
+// is no error; and Volcano makes the root itself.
+void CheckParents(const YamlNode& queues, const ScenarioReading& reading,
+                  ScenarioProblems& problems) {
+  const std::vector<std::string_view> names(reading.names.queues.begin(),
+                                            reading.names.queues.end());
+  const auto check = [&](const YamlNode& queue, const std::string& path) {
+    const YamlEntry* parent = queue.Find("parent");
+    if (parent == nullptr || !parent->value.IsScalar()) return;
+    const std::string& name = parent->value.text;
+    if (name.empty() || name == "root" || reading.names.queues.contains(name)) return;
+    problems.Warning(
+        path + ".parent", parent->value.location,
+        fmt::format("there is no queue {}{}", Quoted(name), DidYouMeanHint(name, names)));
+  };
+  for (const YamlEntry& entry : queues.entries) check(entry.value, "queues." + entry.key);
+  for (size_t i = 0; i < queues.items.size(); ++i) check(queues.items[i], IndexedPath("queues", i));
+}
+
 // Takes down the names jobs refer to and nothing else.
 class NameSink final : public FactSink {
  public:
@@ -285,6 +304,17 @@ class NameSink final : public FactSink {
   ScenarioNames& names_;
 };
 
+std::optional<std::string> ReadWhole(Fields& fields, std::string_view key, const std::string& path,
+                                     std::string_view where) {
+  std::error_code error;
+  std::ifstream file(path, std::ios::binary);
+  if (!std::filesystem::is_regular_file(path, error) || !file.is_open()) {
+    fields.Error(key, fmt::format("{} cannot be read; {}", Quoted(path), where));
+    return std::nullopt;
+  }
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
 }  // namespace
 
 std::string NodeName(const NodeShape& shape, int32_t number) {
@@ -303,14 +333,13 @@ std::string ResolvePath(const std::string& file, const std::string& folder) {
 
 std::optional<std::string> ReadNamedFile(Fields& fields, std::string_view key,
                                          const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, error) || !file.is_open()) {
-    fields.Error(key, fmt::format("{} cannot be read; files are looked for beside the scenario",
-                                  Quoted(path)));
-    return std::nullopt;
-  }
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  return ReadWhole(fields, key, path, "files are looked for beside the scenario");
+}
+
+std::optional<std::string> ReadOptionFile(Fields& fields, std::string_view key,
+                                          const std::string& path) {
+  return ReadWhole(fields, key, path,
+                   "files named by options are looked for in the current directory");
 }
 
 void ReadManifestNames(const std::string& path, ScenarioReading& reading) {
@@ -357,6 +386,7 @@ void ReadQueues(const YamlNode* node, ScenarioReading& reading, ScenarioProblems
   // Every cluster has it.
   if (reading.names.queues.insert("default").second)
     WriteQueue("default", {}, "queues.default", reading, problems);
+  if (node != nullptr) CheckParents(*node, reading, problems);
 }
 
 void ReadPriorityClasses(const YamlNode* node, ScenarioReading& reading,

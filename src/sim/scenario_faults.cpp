@@ -46,6 +46,24 @@ bool Lasts(Fault::Kind kind) {
   return kind != Fault::Kind::kPodCrash && kind != Fault::Kind::kClockJump;
 }
 
+// Pods are named after their jobs: job-task-0, and job-1-task-0 where jobs arrive or have copies.
+// What is in manifests is not known here.
+bool MayMatchAPod(std::string_view match, const ScenarioReading& reading) {
+  const Scenario& scenario = reading.scenario;
+  if (!scenario.manifests.empty() || !scenario.manifest_submissions.empty()) return true;
+  const size_t slash = match.find('/');
+  const std::string_view ns = match.substr(0, slash);
+  const std::string_view name = match.substr(slash + 1);
+  const std::string_view begin = name.substr(0, name.find('*'));
+  return std::ranges::any_of(reading.jobs, [&](const auto& job) {
+    const std::string_view key = job.first;
+    const size_t middle = key.find('/');
+    const std::string_view job_name = key.substr(middle + 1);
+    return MatchesPattern(ns, key.substr(0, middle)) &&
+           (begin.starts_with(job_name) || job_name.starts_with(begin));
+  });
+}
+
 void CheckMatch(Fields& fields, std::string_view key, const Fault& fault,
                 const ScenarioReading& reading) {
   if (IsAboutNodes(fault.kind)) {
@@ -59,6 +77,9 @@ void CheckMatch(Fields& fields, std::string_view key, const Fault& fault,
   } else if (fault.match != "*" && fault.match.find('/') == std::string::npos) {
     fields.Error(key, fmt::format("expected namespace/name of pods, such as team-a/*, got {}",
                                   Quoted(fault.match)));
+  } else if (fault.match != "*" && !MayMatchAPod(fault.match, reading)) {
+    fields.problems().Warning(fields.PathOf(key), fields.node().Find(key)->value.location,
+                              fmt::format("no job has a pod called {}", Quoted(fault.match)));
   }
 }
 

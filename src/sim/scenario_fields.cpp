@@ -72,7 +72,7 @@ Fields::Fields(const YamlNode& node, std::string path, ScenarioProblems& problem
 }
 
 const YamlNode* Fields::Find(std::string_view key) {
-  if (std::ranges::find(known_, key) == known_.end()) known_.push_back(key);
+  if (std::ranges::find(known_, key) == known_.end()) known_.emplace_back(key);
   const YamlEntry* entry = node_.Find(key);
   return entry == nullptr || entry->value.IsNull() ? nullptr : &entry->value;
 }
@@ -253,7 +253,7 @@ TextTable Fields::Amounts(std::string_view key) {
 void Fields::Finish() {
   for (const YamlEntry& entry : node_.entries) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
-    std::vector<std::string_view> known = known_;
+    std::vector<std::string_view> known(known_.begin(), known_.end());
     std::ranges::sort(known);
     problems_.Error(
         path_, entry.key_location,

@@ -94,7 +94,8 @@ class Fields {
   const YamlNode& node_;
   std::string path_;
   ScenarioProblems& problems_;
-  std::vector<std::string_view> known_;
+  // Copies: keys are also asked for by the text of another node, which may be gone by Finish.
+  std::vector<std::string> known_;
 };
 
 // Checks a Kubernetes name; the sentence says what is wrong with it.

@@ -64,6 +64,10 @@ void ReadBudget(Fields& fields, TextTable& annotations) {
                                     Quoted(*text)));
       continue;
     }
+    if (parsed->is_percent && parsed->value > 100) {
+      budget.Error(key, fmt::format("expected at most 100%, got {}", Quoted(*text)));
+      continue;
+    }
     SetAnnotation(budget, key, annotation, *text, annotations);
   }
   if (node->IsMapping() && node->entries.empty())

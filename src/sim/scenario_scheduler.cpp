@@ -43,7 +43,7 @@ void ReadScheduler(Fields& root, const std::string& replacement, ScenarioReading
     ScenarioProblems problems("--config " + replacement);
     const YamlNode nothing;
     Fields option(nothing, "", problems);
-    if (const auto text = ReadNamedFile(option, "", replacement))
+    if (const auto text = ReadOptionFile(option, "", replacement))
       ReadConfigFile(replacement, *text, reading);
     problems.MoveTo(reading.diagnostics);
   } else if (own != nullptr) {

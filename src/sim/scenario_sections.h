@@ -40,6 +40,9 @@ std::string ResolvePath(const std::string& file, const std::string& folder);
 // A file named in a scenario; nothing, and a complaint at the field, when it cannot be read.
 std::optional<std::string> ReadNamedFile(Fields& fields, std::string_view key,
                                          const std::string& path);
+// A file named by an option: relative to where the command runs.
+std::optional<std::string> ReadOptionFile(Fields& fields, std::string_view key,
+                                          const std::string& path);
 
 void ReadCluster(const YamlNode& node, ScenarioReading& reading, ScenarioProblems& problems);
 // By name, or as a list of mappings with names. Both go into scenario.queues_yaml.

@@ -87,7 +87,13 @@ Result<YamlNode*> StepIntoList(YamlNode& list, const Step& step) {
   std::vector<std::string_view> names;
   for (YamlNode& item : list.items) {
     if (IsCalled(item, step.key)) return &item;
-    if (const YamlEntry* name = item.Find("name")) names.push_back(name->value.text);
+    for (const char* key : {"name", "job"}) {
+      const YamlEntry* name = item.Find(key);
+      if (name == nullptr) continue;
+      const std::string_view text = name->value.text;
+      names.push_back(step.key.find('/') == std::string::npos ? text.substr(text.rfind('/') + 1)
+                                                              : text);
+    }
   }
   return Fail(
       fmt::format("{} does not exist{}", Quoted(step.path), DidYouMeanHint(step.key, names)));
@@ -122,6 +128,8 @@ std::optional<std::string> ApplySetting(std::string_view setting, int mark, Yaml
   if (sign == std::string_view::npos || sign == 0) return "expected key=value, such as seed=7";
   const Result<std::vector<Step>> steps = ParsePath(setting.substr(0, sign));
   if (!steps) return steps.error().message;
+  if (setting.find_first_not_of(" \t", sign + 1) == std::string_view::npos)
+    return "expected a value after the equals sign, got nothing; null takes the key back";
   YamlTree value = ParseYaml(setting.substr(sign + 1));
   if (!value.problems.empty())
     return fmt::format("the value is no YAML: {}", value.problems.front().message);

@@ -127,6 +127,9 @@ Result<Timestamp> AtOrAfterStart(Timestamp time, std::string_view text,
 
 }  // namespace
 
+// Sums of a few of them and an instant can always be held.
+constexpr int64_t kLongestDays = 36500;
+
 Result<int64_t> ParseLongDuration(std::string_view text) {
   std::string_view rest = text;
   int64_t days = 0;
@@ -150,6 +153,8 @@ Result<int64_t> ParseLongDuration(std::string_view text) {
   if (__builtin_mul_overflow(days, kSecondsPerDay * kNs, &total) ||
       __builtin_add_overflow(total, ns, &total))
     return Fail(fmt::format("{} is too long for a duration", Quoted(text)));
+  if (total > kLongestDays * kSecondsPerDay * kNs)
+    return Fail(fmt::format("{} is too long: at most {}d", Quoted(text), kLongestDays));
   return total;
 }
 

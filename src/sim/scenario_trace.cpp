@@ -101,7 +101,7 @@ bool ReadHeader(const std::vector<Cell>& header, std::vector<std::string>& keys,
   for (const std::string_view needed : {"at", "name"})
     if (std::ranges::find(keys, needed) == keys.end())
       problems.Error("", {header.front().at.line, 1},
-                     fmt::format("expected a column {}, got none", needed));
+                     fmt::format("the column {} is missing", Quoted(needed)));
   return problems.errors() == before;
 }
 

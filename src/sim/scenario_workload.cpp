@@ -58,7 +58,7 @@ void ReadJobEntry(Fields& fields, std::optional<Timestamp> at, ScenarioReading& 
   JobShape job = ReadJob(fields, reading);
   const auto own_time = fields.Time("at", reading.clock);
   const Timestamp time = at ? *at : own_time.value_or(reading.clock.start);
-  const auto count = fields.Whole("count", 0, kMaxCopies);
+  const auto count = fields.Whole("count", 1, kMaxCopies);
   if (const YamlNode* arrivals = fields.Find("arrivals")) {
     if (fields.node().Find("at") != nullptr)
       fields.Error("at", "arrivals say when; write arrivals.from");
@@ -146,10 +146,15 @@ void ReadAddition(const std::string& argument, ScenarioReading& reading) {
       return;
     }
     at = *time;
+    if (*time > reading.clock.until)
+      reading.diagnostics.Warning(
+          "--add " + argument, {},
+          fmt::format("{} is after the end of the run, {}", Quoted(argument.substr(sign + 1)),
+                      FormatLocalTime(reading.clock.until, reading.clock.zone)));
   }
   const YamlNode nothing;
   Fields option(nothing, "", problems);
-  const auto text = ReadNamedFile(option, "--add", file);
+  const auto text = ReadOptionFile(option, "--add", file);
   if (text) {
     const YamlTree tree = ParseYaml(*text);
     if (IsManifest(tree)) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/did_you_mean.h"
 #include "explain/eviction_story.h"
 #include "model/eviction_loops.h"
 #include "scheduler/scheduling_loop.h"
@@ -243,7 +244,9 @@ void Simulation::Impl::Report(const std::function<void(const Progress&)>& progre
 // ---- the clock
 
 int64_t Simulation::Impl::TickAtOrAfter(Timestamp at) const {
-  const int64_t since = std::max<int64_t>(0, at.ns - scenario_.start.ns);
+  // A timer may be centuries away; one tick after the end is as good as never.
+  const Timestamp reachable = std::min(at, After(scenario_.until, scenario_.schedule_period_ns));
+  const int64_t since = std::max<int64_t>(0, reachable.ns - scenario_.start.ns);
   const int64_t period = scenario_.schedule_period_ns;
   return since / period + (since % period != 0 ? 1 : 0);
 }
@@ -357,6 +360,13 @@ void Simulation::Impl::Apply(const Workload::Manifest& manifest, const RunTime& 
     // Adopting the last pod of a job that has finished removes it.
     const std::vector<SimPodId> pods = world_.job(job).pods;
     for (const SimPodId pod : pods) controller_.Create(pod);
+    // No cycle sees such a job, and none can say why it waits.
+    const std::string queue(world_.Text(made_of->group.queue));
+    if (made_of->has_group && workload_.missing_queues.contains(queue)) {
+      events_.BeginJob(SimEventKind::kJobWaiting, job).text =
+          fmt::format("there is no queue {}", Quoted(queue));
+      events_.Send();
+    }
     for (const SimPodId pod : pods) kubelet_.Adopt(pod);
   }
 }

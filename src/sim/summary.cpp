@@ -232,7 +232,9 @@ class SummaryCollector::State {
     if (queue < 0) return;
     QueueState& state = At(queues_, queue);
     state.share.Set(event.share, event.at);
-    state.deserved.Set(DeservedShare(event, tracker_), event.at);
+    const double deserved = DeservedShare(event, tracker_);
+    state.deserved.Set(deserved, event.at);
+    anybody_deserves_ |= deserved > 0;
   }
 
   void Evicted(const SimEvent& event, const TrackedStep& step) {
@@ -364,7 +366,7 @@ class SummaryCollector::State {
       const double length = SecondsBetween(summary.begin, summary.end);
       if (state.share.known() && length > 0) {
         queue.share = state.share.SumUntil(summary.end) / length;
-        queue.deserved_share = state.deserved.SumUntil(summary.end) / length;
+        if (anybody_deserves_) queue.deserved_share = state.deserved.SumUntil(summary.end) / length;
         queue.largest_share = state.share.largest();
       }
       queue.job_wait = state.job_waits.Figures();
@@ -481,6 +483,7 @@ class SummaryCollector::State {
   Summary summary_;
   std::vector<TimeIntegral> allocatable_, used_;  // by kind
   std::vector<QueueState> queues_;
+  bool anybody_deserves_ = false;  // else no plugin shares the cluster among queues
   std::vector<JobState> jobs_;
   Waits job_waits_, pod_waits_;
   std::map<std::pair<std::string, std::string>, EvictionFigures> evictions_by_;

@@ -254,6 +254,28 @@ TEST(Summary, DeservedIsOfTheKindThatIsHeldMost) {
   EXPECT_DOUBLE_EQ(summary.queues[0].deserved_share.value(), 0.3);
 }
 
+TEST(Summary, WhatQueuesDeserveIsNotKnownWhenNobodyShares) {
+  Story story;
+  story.Tell(0, {.kind = SimEventKind::kNodeAdded, .node = "n1", .amounts = {{"cpu", 100}}});
+  story.Tell(
+      0, {.kind = SimEventKind::kQueueShare, .queue = "q", .share = 0.4, .amounts = {{"cpu", 40}}});
+  const Summary summary = story.End(10);
+  EXPECT_TRUE(summary.queues[0].share.has_value());
+  EXPECT_FALSE(summary.queues[0].deserved_share.has_value());
+  const std::string text = SummaryText(summary, {});
+  EXPECT_NE(text.find("  q        40%         -   40%  "), std::string::npos) << text;
+}
+
+TEST(Summary, OneThatIsLeftOutIsOne) {
+  Story story;
+  for (const char* job : {"a/x", "a/y", "a/z"})
+    story.Tell(0, {.kind = SimEventKind::kJobSubmitted, .job = job, .queue = "q"});
+  const Summary summary = story.End(10);
+  ASSERT_EQ(summary.waiting.size(), 3u);
+  EXPECT_NE(SummaryText(summary, {.rows = 2}).find("… and 1 more job\n"), std::string::npos);
+  EXPECT_NE(SummaryText(summary, {.rows = 1}).find("… and 2 more jobs\n"), std::string::npos);
+}
+
 TEST(Summary, TextFitsATerminalAndIsAlwaysTheSame) {
   SummaryCollector first(testing::SampleZone());
   SummaryCollector second(testing::SampleZone());

@@ -57,9 +57,10 @@ class SummaryPage {
     if (!explanation.empty()) text_ += fmt::format("  {}", explanation);
     text_ += '\n';
   }
-  void LeftOut(size_t all, std::string_view what) {
-    if (all > options_.rows)
-      text_ += fmt::format("  … and {} more {}\n", all - options_.rows, what);
+  void LeftOut(size_t all, const char* one, const char* many) {
+    if (all <= options_.rows) return;
+    const size_t more = all - options_.rows;
+    text_ += fmt::format("  … and {} more {}\n", more, more == 1 ? one : many);
   }
   size_t Shown(size_t all) const { return std::min(all, options_.rows); }
 
@@ -133,7 +134,7 @@ class SummaryPage {
     for (const QueueFigures& queue : s_.queues) {
       const bool known = queue.share.has_value();
       table.Row({queue.queue, known ? Percent(*queue.share) : "-",
-                 known ? Percent(*queue.deserved_share) : "-",
+                 queue.deserved_share ? Percent(*queue.deserved_share) : "-",
                  known ? Percent(queue.largest_share) : "-", fmt::format("{}", queue.jobs),
                  fmt::format("{}", queue.completed), fmt::format("{}", queue.waiting),
                  fmt::format("{}", queue.evicted), fmt::format("{}", queue.evicted_for),
@@ -204,7 +205,7 @@ class SummaryPage {
                    DurationText(job.lost_seconds)});
       }
       text_ += table.Render("  ");
-      LeftOut(s_.thrash.size(), "jobs");
+      LeftOut(s_.thrash.size(), "job", "jobs");
     }
     for (const std::string& loop : s_.loops) text_ += Wrapped("loop: " + loop, "  ");
   }
@@ -225,7 +226,7 @@ class SummaryPage {
                  clock_.Short(room.at)});
     }
     text_ += table.Render("  ");
-    LeftOut(s_.head_room.size(), "jobs");
+    LeftOut(s_.head_room.size(), "job", "jobs");
   }
 
   void Drains() {
@@ -256,7 +257,7 @@ class SummaryPage {
       for (size_t i = 0; i < std::min(drain.held.size(), kMostReasons); ++i) {
         const DrainDelay& hold = drain.held[i];
         if (!held.empty()) held += "; ";
-        held += fmt::format("{} ({}, {} left)", hold.why, DurationText(hold.seconds),
+        held += fmt::format("{} ({}, {} left in the zone)", hold.why, DurationText(hold.seconds),
                             Count(hold.most_pods, "pod", "pods"));
       }
       if (drain.held.size() > kMostReasons)
@@ -265,7 +266,9 @@ class SummaryPage {
                  held.empty() ? "-" : held});
     }
     if (!table.empty()) text_ += table.Render("  ");
-    if (left_out > 0) text_ += fmt::format("  … and {} more closings\n", left_out);
+    if (left_out > 0)
+      text_ +=
+          fmt::format("  … and {} more {}\n", left_out, left_out == 1 ? "closing" : "closings");
     if (empty > 0)
       text_ +=
           fmt::format("  {} found nobody who had to go\n", Count(empty, "closing", "closings"));
@@ -285,7 +288,7 @@ class SummaryPage {
                  DurationText(job.seconds), job.why.empty() ? "not known" : job.why});
     }
     text_ += table.Render("  ");
-    LeftOut(s_.waiting.size(), "jobs");
+    LeftOut(s_.waiting.size(), "job", "jobs");
   }
 
   void Notes() {
@@ -295,7 +298,7 @@ class SummaryPage {
                         Count(s_.binds_failed, "bind refused", "binds refused"),
                         Count(s_.evictions_failed, "eviction refused", "evictions refused")));
     for (size_t i = 0; i < Shown(s_.faults.size()); ++i) text_ += Wrapped(s_.faults[i], "  ");
-    LeftOut(s_.faults.size(), "faults");
+    LeftOut(s_.faults.size(), "fault", "faults");
   }
 
   const Summary& s_;

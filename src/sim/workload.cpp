@@ -30,6 +30,7 @@ class Reader {
     for (const ManifestSubmission& submission : scenario_.manifest_submissions)
       workload.manifests.push_back(ReadManifest(submission));
     LearnNames(workload);
+    CheckQueues(workload);
     for (const Submission& submission : scenario_.submissions) {
       CheckName(submission.job, submission.job.name);
       workload.submissions.push_back(ReadShape(submission.job));
@@ -93,6 +94,26 @@ class Reader {
       Take(std::string(live_.strings().Text(job->group.job.ns)),
            std::string(live_.strings().Text(job->group.job.name)), place);
     }
+  }
+
+  // Kubernetes takes such a job, and so does a run; it waits.
+  void CheckQueues(Workload& workload) {
+    const auto check = [&](const Workload::Manifest& manifest, const ScenarioPlace& place) {
+      for (const JobTemplate* job : manifest.jobs) {
+        const std::string queue(live_.strings().Text(job->group.queue));
+        if (!job->has_group || queue.empty() || queues_.contains(queue)) continue;
+        workload.missing_queues.insert(queue);
+        const std::vector<std::string_view> names(queues_.begin(), queues_.end());
+        diagnostics_.Warning(place.file, place.location,
+                             fmt::format("job {}/{} waits for ever: there is no queue {}{}",
+                                         live_.strings().Text(job->group.job.ns),
+                                         live_.strings().Text(job->group.job.name), Quoted(queue),
+                                         DidYouMeanHint(queue, names)));
+      }
+    };
+    check(workload.at_start, {scenario_.file, {}});
+    for (size_t i = 0; i < workload.manifests.size(); ++i)
+      check(workload.manifests[i], scenario_.manifest_submissions[i].place);
   }
 
   // No two jobs of a run have one name, also when the first has ended: its story would go on in

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -24,6 +26,7 @@ struct Workload {
   std::vector<const JobTemplate*> submissions;  // by index of the scenario's
   std::vector<const JobTemplate*> arrivals;
   std::vector<Manifest> manifests;
+  std::set<std::string> missing_queues;  // that jobs of manifests name
 };
 
 // Meaningful only when `diagnostics` has no errors.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -191,8 +192,12 @@ inline Timestamp ApiTime(Timestamp now) {
   return Timestamp::FromUnixSeconds(now.UnixSeconds());
 }
 
+// As far as instants go: a wait of centuries ends at the last of them, not in the past.
 inline Timestamp After(Timestamp at, int64_t ns) {
-  return Timestamp{at.ns + ns};
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(at.ns, ns, &sum)) return Timestamp{sum};
+  return Timestamp{ns > 0 ? std::numeric_limits<int64_t>::max()
+                          : std::numeric_limits<int64_t>::min() + 1};
 }
 
 }  // namespace krafla

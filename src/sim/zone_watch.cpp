@@ -41,8 +41,9 @@ ZoneWatch::ZoneWatch(const SchedulerConfig& config, const TimeZone& zone, World&
 
 bool ZoneWatch::IsOpenAt(const Watched& zone, Timestamp scheduler_now) const {
   const ZoneWindow* const daily = zone.schedule.Daily();
-  return volcano_windows_ && daily != nullptr ? IsOpenVolcano(*daily, scheduler_now, time_zone_)
-                                              : IsOpen(zone.schedule, scheduler_now, time_zone_);
+  if (!volcano_windows_) return IsOpen(zone.schedule, scheduler_now, time_zone_);
+  // Volcano knows one window a day; a zone with anything else is never open.
+  return daily != nullptr && IsOpenVolcano(*daily, scheduler_now, time_zone_);
 }
 
 std::optional<Timestamp> ZoneWatch::Look(Timestamp now, Timestamp scheduler_now) {
@@ -87,10 +88,10 @@ bool ZoneWatch::AnyClosedWithGuests() const {
   });
 }
 
-bool ZoneWatch::IsClosed(StrId name) const {
-  return std::any_of(zones_.begin(), zones_.end(), [&](const Watched& zone) {
-    return zone.name == name && zone.known && !zone.open;
-  });
+std::optional<Timestamp> ZoneWatch::ClosedSince(StrId name) const {
+  for (const Watched& zone : zones_)
+    if (zone.name == name && zone.known && !zone.open) return zone.closed_at;
+  return std::nullopt;
 }
 
 }  // namespace krafla

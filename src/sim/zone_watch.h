@@ -26,8 +26,8 @@ class ZoneWatch {
   // left.
   void LookForEmptyZones(Timestamp now);
   bool AnyClosedWithGuests() const;
-  // Whether a zone of that name is configured and closed.
-  bool IsClosed(StrId zone) const;
+  // When a configured zone of that name has closed; nothing while it is open.
+  std::optional<Timestamp> ClosedSince(StrId zone) const;
 
  private:
   struct Watched {

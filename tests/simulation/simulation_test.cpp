@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "simulation/decision_judge.h"
 #include "simulation/simulated_run.h"
 
@@ -115,6 +117,30 @@ faults: [{nodeLost: n-1, at: +50s, for: 200s}]
             "206 pod-succeeded default/gang-main-0 n-2\n"
             "206 job-completed default/gang\n"
             "250 node-added n-1\n");
+}
+
+TEST(Simulation, ADrainSaysWhatHoldsItAfterEachStepAndAtEveryClosing) {
+  const auto held = [](const std::string& budget) {
+    const SimulatedRun run = RunScenario(
+        "start: 2026-03-10 20:30\nuntil: 25h\n"
+        "cluster: {nodes: {count: 2, name: \"z-%d\", cpu: 8, memory: 32Gi, zone: rz1}}\n"
+        "scheduler:\n  actions: \"enqueue, allocate, preempt\"\n"
+        "  tiers: [{plugins: [{name: tdm, arguments: {tdm.revocable-zone.rz1: \"08:00-21:00\", "
+        "tdm.evict.period: 1m}}, {name: gang}, {name: predicates}]}]\n"
+        "workload: [{job: t/guest, replicas: 4, minAvailable: 1, cpu: 1, memory: 1Gi, "
+        "preemptable: true, revocableZone: \"*\"" +
+        budget + "}]\n");
+    EXPECT_EQ(run.problems, "");
+    std::string told;
+    for (const SimEvent& event : run.events)
+      if (event.kind == Kind::kDrainHeld) told += fmt::format("{} {}\n", event.count, event.text);
+    return told;
+  };
+  const std::string one_goes = "3 t/guest it has no budget and one goes per evict period\n";
+  EXPECT_EQ(held(""), one_goes + one_goes);
+  // Two of four go, and then none may until they are back, which is when the zone opens.
+  const std::string none_goes = "2 t/guest its budget maxUnavailable 2 allows 0 more now\n";
+  EXPECT_EQ(held(", budget: {maxUnavailable: 2}"), none_goes + none_goes);
 }
 
 TEST(Simulation, RunTimesDoNotDependOnWhatElseIsDrawn) {

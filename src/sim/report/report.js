@@ -666,7 +666,7 @@
       table([text('Zone'), {name: 'Closed', cls: 'keep'}, num('Took'), num('Evicted'), text('Held up by')], upTo(drains, d => [d.zone,
         when(secondsOf(d.closed), false), {drained: '', reopened: 'not before ', 'run-ended': 'not in '}[d.end] + duration(d.seconds),
         number(d.evictions), d.held.length ? h('span', {}, ...d.held.slice(0, 3).map(k => h('span', {style: 'display:block'},
-          `${k.why} `, h('span', {style: 'color:var(--soft)'}, `(${duration(k.seconds)}, ${plural(k.most_pods, 'pod')} left)`))),
+          `${k.why} `, h('span', {style: 'color:var(--soft)'}, `(${duration(k.seconds)}, ${plural(k.most_pods, 'pod')} left in the zone)`))),
           d.held.length > 3 ? h('span', {style: 'color:var(--soft)'}, `and ${number(d.held.length - 3)} more`) : null) : '–'])), true);
     const waits = (title, note, key) => block(title, note, table([text('Queue'), num('Count'), num('p50'), num('p95'), num('p99'),
       num('Longest'), num('Still waiting')], [...Object.entries(SUM.queues).map(([name, q]) => [name, q[key]]), ['all', SUM[key]]]

@@ -1,0 +1,134 @@
+#include "explain/left_out.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/did_you_mean.h"
+#include "cluster_state/name_index.h"
+
+namespace krafla {
+
+namespace {
+
+// `does not exist; did you mean "red"?`, with the end of the sentence.
+std::string DoesNotExist(std::string_view queue, const Cluster& cluster) {
+  std::vector<std::string_view> known;
+  for (QueueId id : cluster.queues_by_name) known.push_back(cluster.QueueName(id));
+  const std::string text = "does not exist";
+  if (const auto near = DidYouMean(queue, known))
+    return text + fmt::format("; did you mean \"{}\"?", *near);
+  return text + ".";
+}
+
+}  // namespace
+
+LeftOutObjects::LeftOutObjects(FactSink& builder, Names names)
+    : FactSink(builder), builder_(builder), names_(std::move(names)) {}
+
+std::string LeftOutObjects::Key(StrId ns, StrId name) {
+  return fmt::format("{}/{}", strings().Text(ns), strings().Text(name));
+}
+
+FactSink::Added LeftOutObjects::AddPod(PodFacts pod, Origin origin) {
+  const bool placed = pod.task.node_name != kEmptyStr;
+  const Pod note{
+      .ns = pod.task.ns, .group = pod.group, .others = !pod.ours && !placed, .placed = placed};
+  const std::string key = Key(pod.task.ns, pod.task.name);
+  const Added added = builder_.AddPod(std::move(pod), origin);
+  if (added != Added::kYes) return added;
+  if (key == names_.asked_for) pod_ = note;
+  // A written pod replaces the one of the same name that a Volcano Job became.
+  pods_of_group_.erase(key);
+  if (note.group != kEmptyStr && Key(note.ns, note.group) == names_.asked_for)
+    pods_of_group_.emplace(key, note);
+  return added;
+}
+
+FactSink::Added LeftOutObjects::AddPodGroup(PodGroupFacts group, Origin origin) {
+  const StrId ns = group.job.ns;
+  const StrId name = group.job.name;
+  const StrId queue = group.queue;
+  const Added added = builder_.AddPodGroup(std::move(group), origin);
+  if (added != Added::kYes) return added;
+  queue_of_group_[NameKey(ns, name)] = queue;
+  if (Key(ns, name) == names_.asked_for) group_queue_ = queue;
+  return added;
+}
+
+std::optional<std::string> LeftOutObjects::MissingQueue(StrId queue, const Cluster& cluster) const {
+  const std::string name =
+      queue == kEmptyStr ? names_.default_queue : std::string(cluster.Text(queue));
+  if (cluster.FindQueue(name).valid()) return std::nullopt;
+  return name;
+}
+
+std::optional<Explanation> LeftOutObjects::Explain(std::string_view kind,
+                                                   const Cluster& cluster) const {
+  if (kind == "job") return ExplainJob(cluster);
+  if (kind == "pod") return ExplainPod(cluster);
+  return std::nullopt;
+}
+
+std::optional<Explanation> LeftOutObjects::ExplainJob(const Cluster& cluster) const {
+  if (!group_queue_) return std::nullopt;
+  const std::optional<std::string> queue = MissingQueue(*group_queue_, cluster);
+  if (!queue) return std::nullopt;
+  Explanation e{.kind = "job", .name = names_.asked_for};
+  e.answer = fmt::format("{} waits: its queue {} {}", names_.asked_for, Quoted(*queue),
+                         DoesNotExist(*queue, cluster));
+  e.facts.push_back(fmt::format(
+      "the PodGroup and its {} pod{} are left out of every cycle until its queue is there{}",
+      pods_of_group_.size(), pods_of_group_.size() == 1 ? "" : "s",
+      *group_queue_ == kEmptyStr ? "; it names none, which means the default one" : ""));
+  AddTo(e);
+  return e;
+}
+
+std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) const {
+  if (!pod_) return std::nullopt;
+  Explanation e{.kind = "pod", .name = names_.asked_for};
+  if (pod_->others) {
+    e.answer =
+        fmt::format("{} waits for another scheduler: its schedulerName is not {}.",
+                    names_.asked_for, fmt::format("{}", fmt::join(names_.schedulers, " or ")));
+    e.facts.push_back("it is neither placed by this one nor counted for the minimum of a PodGroup");
+    return e;
+  }
+  if (!pod_->placed && pod_->group != kEmptyStr) {
+    const auto group = queue_of_group_.find(NameKey(pod_->ns, pod_->group));
+    const std::string group_name =
+        fmt::format("{}/{}", cluster.Text(pod_->ns), cluster.Text(pod_->group));
+    if (group == queue_of_group_.end()) {
+      e.answer = fmt::format("{} waits: its PodGroup {} does not exist.", names_.asked_for,
+                             Printable(group_name));
+      return e;
+    }
+    if (const auto queue = MissingQueue(group->second, cluster)) {
+      e.answer = fmt::format("{} waits: queue {} of its PodGroup {} {}", names_.asked_for,
+                             Quoted(*queue), group_name, DoesNotExist(*queue, cluster));
+      return e;
+    }
+  }
+  for (uint32_t t = 0; t < cluster.tasks.size(); ++t)
+    if (cluster.TaskKey(TaskId(t)) == names_.asked_for) return std::nullopt;
+  e.answer = fmt::format("{} is left out: a PersistentVolumeClaim that it names does not exist.",
+                         names_.asked_for);
+  return e;
+}
+
+void LeftOutObjects::AddTo(Explanation& explanation) const {
+  if (explanation.kind != "job") return;
+  const auto others = std::count_if(pods_of_group_.begin(), pods_of_group_.end(),
+                                    [](const auto& pod) { return pod.second.others; });
+  if (others == 0) return;
+  const auto first = std::find_if(pods_of_group_.begin(), pods_of_group_.end(),
+                                  [](const auto& pod) { return pod.second.others; });
+  explanation.facts.push_back(fmt::format(
+      "{} of its pods {} another scheduler and {} not counted: schedulerName is not {} (first: {})",
+      others, others == 1 ? "names" : "name", others == 1 ? "is" : "are",
+      fmt::join(names_.schedulers, " or "), first->first));
+}
+
+}  // namespace krafla

@@ -1,0 +1,79 @@
+// Objects that were read and yet are in no table of the cluster: PodGroups whose queue does not
+// exist with their pods, and pods that another scheduler has to place. Whoever asks about one of
+// them is told so, and not that there is no such object.
+//
+// Stands between a reader and the builder of the cluster; lives as long as its owner wants to ask.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster_state/fact_sink.h"
+#include "explain/explanation.h"
+
+namespace krafla {
+
+class LeftOutObjects final : public FactSink {
+ public:
+  struct Names {
+    std::string asked_for;  // "namespace/name" of the object that will be explained
+    std::string default_queue;
+    std::vector<std::string> schedulers;  // ours
+  };
+  LeftOutObjects(FactSink& builder, Names names);
+
+  // Of the object that is asked for, if the cluster has no table entry that could tell it. `kind`
+  // is job or pod; others are never left out.
+  std::optional<Explanation> Explain(std::string_view kind, const Cluster& cluster) const;
+  // What a job's own explanation cannot know: pods of it that wait for another scheduler.
+  void AddTo(Explanation& explanation) const;
+
+  Added AddPod(PodFacts pod, Origin origin) override;
+  Added AddPodGroup(PodGroupFacts group, Origin origin) override;
+  bool AddQueue(QueueFacts queue) override { return builder_.AddQueue(std::move(queue)); }
+  bool AddNode(NodeFacts node) override { return builder_.AddNode(std::move(node)); }
+  bool AddPriorityClass(PriorityClassFacts cls) override { return builder_.AddPriorityClass(cls); }
+  bool AddNamespace(Namespace ns) override { return builder_.AddNamespace(std::move(ns)); }
+  bool AddBudget(PodDisruptionBudget budget) override {
+    return builder_.AddBudget(std::move(budget));
+  }
+  bool AddClaim(PersistentVolumeClaim claim) override {
+    return builder_.AddClaim(std::move(claim));
+  }
+  bool AddVolume(PersistentVolume volume) override { return builder_.AddVolume(std::move(volume)); }
+  bool AddStorageClass(StorageClass cls) override {
+    return builder_.AddStorageClass(std::move(cls));
+  }
+  bool AddCsiNode(CsiNode node) override { return builder_.AddCsiNode(std::move(node)); }
+  bool AddResourceQuotaName(StrId ns, StrId name) override {
+    return builder_.AddResourceQuotaName(ns, name);
+  }
+
+ private:
+  struct Pod {
+    StrId ns;
+    StrId group;
+    bool others = false;  // waits for another scheduler
+    bool placed = false;
+  };
+
+  std::string Key(StrId ns, StrId name);
+  std::optional<Explanation> ExplainJob(const Cluster& cluster) const;
+  std::optional<Explanation> ExplainPod(const Cluster& cluster) const;
+  // The name of a PodGroup's queue if there is no such queue.
+  std::optional<std::string> MissingQueue(StrId queue, const Cluster& cluster) const;
+
+  FactSink& builder_;
+  Names names_;
+  std::unordered_map<uint64_t, StrId> queue_of_group_;  // by namespace and name
+  std::optional<StrId> group_queue_;                    // of the PodGroup that is asked for
+  std::optional<Pod> pod_;                              // that is asked for
+  std::map<std::string, Pod> pods_of_group_;            // of the PodGroup that is asked for
+};
+
+}  // namespace krafla
