@@ -23,8 +23,8 @@ namespace krafla {
 
 namespace {
 
-constexpr std::string_view kTopLevelKeys[] = {"actions", "tiers", "configurations", "metrics",
-                                              "compatibility", "eviction-api"};
+constexpr std::string_view kTopLevelKeys[] = {"actions", "tiers",         "configurations",
+                                              "metrics", "compatibility", "eviction-api"};
 
 // Finding the column of a name takes time in proportion to what stands before it.
 constexpr size_t kMaxActionsBytes = 16'384;
