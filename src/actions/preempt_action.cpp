@@ -148,9 +148,11 @@ class PreemptAction : public Action {
     if (s.JobPipelined(id)) {
       s.trace.Add({TraceKind::kCommit, 0, 0, id.value});
       statement.Commit();
+      room_->WasKept();
     } else {
       s.trace.Add({TraceKind::kDiscard, 0, 0, id.value});
       statement.Discard();
+      room_->WasTakenBack(statement);
     }
   }
 
@@ -162,9 +164,11 @@ class PreemptAction : public Action {
       Statement statement(s);
       if (!FindRoom(statement, task, {.whose = VictimRule::Whose::kOwnJob})) {
         statement.Discard();
+        room_->WasTakenBack(statement);
         return;
       }
       statement.Commit();
+      room_->WasKept();
     }
   }
 
