@@ -38,10 +38,9 @@ class RoomFinder {
   bool FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 RefusalMemory* memory);
 
-  // The statement that was looked for in has ended. To be told of every one: what is known depends
-  // on it.
-  void WasTakenBack(const Statement& statement) { repeated_.WasTakenBack(statement.begin()); }
-  void WasKept() { repeated_.WasKept(); }
+  // How every statement ends in which FindRoom was called: what is known depends on it.
+  void TakeBack(Statement& statement);
+  void Keep(Statement& statement);
 
   // For dry runs of several nodes. Good until the next call.
   struct Nodes {
@@ -78,6 +77,7 @@ class RoomFinder {
   KnownInVain::Key key_;
   RepeatedSteps repeated_;
   RoomMade made_;  // by the last try
+  uint32_t position_made_ = 0;
   // What dry runs found, by the same keys as what is known to be in vain.
   struct Compared {
     KnownInVain::Since since;
