@@ -87,7 +87,7 @@ Result<InputText> InputText::FromFile(const std::string& path) {
     if (bytes >= kMaxBytes) {
       done = TooLarge();
     } else if (bytes >= kLargeFile) {
-      PrepareHeap(3 * bytes);
+      PrepareHeap(6 * bytes);
     }
     if (done && !text.Reserve(bytes + 1)) {
       done = OutOfMemory(bytes);
