@@ -32,6 +32,7 @@ ROWS = [
 ]
 GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "idle")
 SMALLEST = 625  # nodes of the smallest cluster in the growth curves
+LONGEST_MS = 1000  # of a cycle; behind one that takes longer a curve has one more point
 
 
 class Progress:
@@ -109,22 +110,24 @@ def table(binary, out, repeat, progress):
 
 def growth(binary, out, repeat, up_to, progress):
     """CPU ms by number of nodes, doubled from one to the next. While one cluster is measured the next is made."""
-    sizes = growth_sizes(up_to)
-    wanted = [(kind, nodes) for kind in GROWTH_KINDS for nodes in sizes]
     kept = {(row[0], row[1], row[2]) for row in ROWS}
     curves = {kind: [] for kind in GROWTH_KINDS}
+    sizes = growth_sizes(up_to)
     with concurrent.futures.ThreadPoolExecutor(1) as maker:
-        make = lambda i: maker.submit(input_for, out, wanted[i][0], wanted[i][1], 10 * wanted[i][1])
-        coming = make(0)
-        for i, (kind, nodes) in enumerate(wanted):
-            progress.step("growth of %s, %d nodes" % (kind, nodes))
-            prefix = coming.result()
-            if i + 1 < len(wanted):
-                coming = make(i + 1)
-            curves[kind].append((nodes, measure(binary, prefix, "volcano", repeat)["cpu_ms_min"]))
-            if (kind, nodes, 10 * nodes) not in kept:
-                for ending in (".json", ".yaml"):
-                    os.remove(prefix + ending)
+        make = lambda kind, nodes: maker.submit(input_for, out, kind, nodes, 10 * nodes)
+        for kind in GROWTH_KINDS:
+            curve, coming = curves[kind], make(kind, sizes[0])
+            for nodes, larger in zip(sizes, sizes[1:] + [None]):
+                progress.step("growth of %s, %d nodes" % (kind, nodes))
+                if coming is None:
+                    continue
+                prefix = coming.result()
+                goes_on = larger is not None and (not curve or curve[-1][1] <= LONGEST_MS)
+                coming = make(kind, larger) if goes_on else None
+                curve.append((nodes, measure(binary, prefix, "volcano", repeat)["cpu_ms_min"]))
+                if (kind, nodes, 10 * nodes) not in kept:
+                    for ending in (".json", ".yaml"):
+                        os.remove(prefix + ending)
     return curves
 
 
