@@ -48,6 +48,7 @@ class Replay final : public DecisionSink {
   ReplayResult& result() { return result_; }
 
   void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override {
+    memory_ = session.memory;
     decisions_ = DecisionLines(RecordCycle(session, phases, 0));
   }
 
@@ -58,8 +59,7 @@ class Replay final : public DecisionSink {
       case RecordedChange::What::kConfig:
         return SetConfig(change.object);
       case RecordedChange::What::kMemory:
-        if (loop_ == nullptr) return "has a memory before the configuration";
-        loop_->memory() = *change.memory;
+        memory_ = *change.memory;
         return {};
       default:
         world_->Apply(change);
@@ -79,6 +79,8 @@ class Replay final : public DecisionSink {
     if (loop_ == nullptr) {
       loop_ =
           std::make_unique<SchedulingLoop>(world_->live(), std::move(config), ZoneOf(head_), log_);
+      // A session remembers what it remembered then, whoever else had a hand in it.
+      loop_->SetBeforeSession([this](CycleMemory& memory) { memory = memory_; });
     } else {
       loop_->SetConfig(std::move(config));
     }
@@ -106,6 +108,7 @@ class Replay final : public DecisionSink {
   std::unique_ptr<ReplayWorld> world_;
   std::unique_ptr<SchedulingLoop> loop_;
   bool complete_ = false;
+  CycleMemory memory_;  // for the next session
   std::vector<std::string> decisions_;
   ReplayResult result_;
 };

@@ -20,18 +20,16 @@ class ReplayWorld::Sink final : public OverlaySink {
   std::optional<JobPhase> FirstPhaseOfOne(const Task&) override { return phase; }
 };
 
-ReplayWorld::ReplayWorld(const WorldOptions& options)
+ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
     : live_(options.build), sink_(std::make_unique<Sink>(live_, options.node_labels)) {
+  if (front) front_ = front(*sink_);
   decoder_ = std::make_unique<ObjectDecoder>(
-      *sink_, DecodeOptions{.lenient = true, .scheduler_names = options.scheduler_names}, problems_,
+      front_ != nullptr ? *front_ : static_cast<FactSink&>(*sink_),
+      DecodeOptions{.lenient = true, .scheduler_names = options.scheduler_names}, problems_,
       facts_);
 }
 
 ReplayWorld::~ReplayWorld() = default;
-
-FactSink& ReplayWorld::sink() {
-  return *sink_;
-}
 
 std::string QueueNamedBy(const std::string& padded_pod) {
   namespace ondemand = simdjson::ondemand;

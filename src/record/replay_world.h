@@ -4,6 +4,7 @@
 // One thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +27,10 @@ struct WorldOptions {
 
 class ReplayWorld {
  public:
-  explicit ReplayWorld(const WorldOptions& options);
+  // Puts somebody who looks at facts in front of where they go.
+  using Front = std::function<std::unique_ptr<FactSink>(FactSink& behind)>;
+
+  explicit ReplayWorld(const WorldOptions& options, const Front& front = {});
   ~ReplayWorld();
 
   // kPut and kGone; others are not about objects.
@@ -36,8 +40,6 @@ class ReplayWorld {
   void Fill(const std::vector<KeptState::Entry>& entries);
 
   LiveCluster& live() { return live_; }
-  // Where facts go on their way to the cluster; for whoever wants to read more into it.
-  FactSink& sink();
   // What could not be read; the recorder had read all of it.
   const Diagnostics& problems() const { return problems_; }
 
@@ -45,6 +47,7 @@ class ReplayWorld {
   class Sink;
   LiveCluster live_;
   std::unique_ptr<Sink> sink_;
+  std::unique_ptr<FactSink> front_;  // null: nobody
   Diagnostics problems_;
   ClusterFacts facts_;
   std::unique_ptr<ObjectDecoder> decoder_;

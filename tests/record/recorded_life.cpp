@@ -37,7 +37,7 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
       config_text_(random.config),
       profile_(random.profile),
       mirror_(Options()) {
-  mirror_.SetObserver(listener_);
+  mirror_.SetObserver([this](RecordedChange change) { tap_.OnChange(std::move(change)); });
   const Result<ZonedTimestamp> now = ParseRfc3339(random.now);
   now_ = now->time;
   zone_ = FixedOffset(now->offset_seconds);
@@ -49,6 +49,11 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
       problems);
   EXPECT_FALSE(problems.HasErrors());
   loop_.emplace(mirror_.live(), std::move(config), zone_, log_);
+  loop_->SetBeforeSession([this](CycleMemory& memory) {
+    // Somebody else remembers something too.
+    if (dice_.Chance(10)) memory.JobLossOf("default/ghost").at = now_;
+    tap_.BeforeCycle(memory);
+  });
   std::vector<std::string> objects = random.objects;
   // Pods that are groups of their own.
   for (int i = 0; i < 3; ++i)
@@ -115,10 +120,12 @@ void RecordedLife::OnCycle(Session& session, const std::vector<JobPhaseChange>& 
   for (const RecordedPhase& phase : last_.phases)
     if (dice_.Chance(50) && !PodOfGroupOfOne(phase.group))
       mirror_.ExpectPhase(phase.group, phase.after);
-  RecordedChange change{.what = RecordedChange::What::kCycle,
-                        .memory = std::make_shared<const CycleMemory>(session.memory),
-                        .cycle = std::make_unique<RecordedCycle>(last_)};
-  listener_(std::move(change));
+  tap_.OnCycle(session, phases, loop_->cycles() + 1, 1);
+}
+
+void RecordedLife::Drain() {
+  for (RecordedChange& change : feed_.Take(ChangeFeed::Clock::now()).changes)
+    listener_(std::move(change));
 }
 
 void RecordedLife::Bound(const RecordedBind& bind) {
@@ -174,18 +181,14 @@ void RecordedLife::Churn() {
 }
 
 void RecordedLife::Run(int cycles) {
-  listener_({.what = RecordedChange::What::kConfig, .object = config_text_, .cycle = {}});
+  tap_.OnConfig(config_text_);
   const std::map<std::string, Thing> first = there_;
   for (const auto& [name, thing] : first) Put(name, thing);
+  Drain();
   for (int i = 0; i < cycles; ++i) {
     loop_->RunCycle(now_, *this);
     Churn();
-    if (dice_.Chance(10)) {
-      loop_->memory().JobLossOf("default/ghost").at = now_;
-      listener_({.what = RecordedChange::What::kMemory,
-                 .memory = std::make_shared<const CycleMemory>(loop_->memory()),
-                 .cycle = {}});
-    }
+    Drain();
     now_.ns += (1 + dice_.Below(90)) * Timestamp::kNsPerSecond + dice_.Below(1000);
   }
 }

@@ -11,6 +11,7 @@
 #include "property/random_cluster.h"
 #include "record/record_cycle.h"
 #include "record/record_line.h"
+#include "record/scheduler_tap.h"
 #include "scheduler/scheduling_loop.h"
 
 namespace krafla::testing {
@@ -44,9 +45,12 @@ class RecordedLife final : public DecisionSink {
   void Bound(const RecordedBind& bind);
   void Evicted(const RecordedEviction& eviction);
   void Churn();
+  void Drain();
 
   Dice dice_;
   ChangeListener listener_;
+  ChangeFeed feed_;
+  SchedulerTap tap_{feed_};
   std::string config_text_;
   std::string profile_;
   ClusterMirror mirror_;
