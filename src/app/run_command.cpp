@@ -8,6 +8,7 @@
 #include "app/command_inputs.h"
 #include "app/plan_json.h"
 #include "app/plan_text.h"
+#include "app/replay_command.h"
 #include "base/diagnostics.h"
 #include "config/scheduler_config.h"
 #include "manifest/read_cluster.h"
@@ -33,7 +34,10 @@ double PeakRssMb() {
 
 int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream& out,
                std::ostream& err) {
+  if (!options.replay.empty()) return ReplayCommand(options, out, err);
   Diagnostics diagnostics;
+  if (options.cluster.empty())
+    diagnostics.Error({}, {}, "expected --cluster with manifests, or --replay with a record");
   const SessionOptions time = TimeOf(options.now, diagnostics);
   const SchedulerConfig config =
       ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);
