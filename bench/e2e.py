@@ -234,9 +234,14 @@ class Bench:
     def pods(self):
         return self.plane.get(f"/api/v1/namespaces/{NS}/pods?resourceVersion=0")["items"]
 
-    def wait_running(self, count):
-        self.until(f"{count} pods run", lambda: sum(
-            p["status"].get("phase") == "Running" for p in self.pods()) == count, 300, 1)
+    def wait_running(self, count, patience_s=300):
+        """Nobody waits any more, and there are so many. Asked so that the answer is short."""
+        pods = f"/api/v1/namespaces/{NS}/pods?resourceVersion=0&fieldSelector=status.phase%3DPending"
+        self.until(f"{count} pods run", lambda: not self.plane.get(pods)["items"], patience_s, 0.5)
+        running = [p for p in self.pods() if p["status"].get("phase") == "Running"]
+        if len(running) != count:
+            raise NotDone(f"{len(running)} pods run, not {count}")
+        return max(seconds(c["lastTransitionTime"]) for p in running for c in p["status"]["conditions"])
 
     def remove_all(self):
         self.send([[("DELETE", f"/api/v1/namespaces/{NS}/pods/{p['metadata']['name']}", "application/json",
@@ -309,6 +314,7 @@ class Bench:
         self.audit.clear()
         program = self.krafla()
         binds = self.audit.wait("bindings", count, 300, "krafla", "create", "pods", "binding")
+        last_running = self.wait_running(count)
         written = self.wait_quiet("krafla")
         last_bind = max(e["done"] for e in binds)
         last_write = max(e["done"] for e in written)
@@ -328,6 +334,8 @@ class Bench:
         figures = {
             "pods_per_s": rate(binds), "start_to_first_bind_s": begin - program.started,
             "all_written_after_s": last_write - last_bind, "writes": len(written),
+            "events_written_after_s": max(e["done"] for e in written if e["resource"] == "events") - last_bind,
+            "last_pod_runs_after_s": last_running - last_bind,
             "event_writes": sum(e["resource"] == "events" for e in written),
             "status_writes": sum(e["sub"] != "binding" and e["resource"] != "events" for e in written),
             "pods_per_s_with_all_writes": count / (last_write - begin),
@@ -475,11 +483,8 @@ class Bench:
         self.post(f"/api/v1/namespaces/{NS}/pods",
                   [self.pod_body(f"{prefix}{i // GANG}-{i % GANG}", f"{prefix}{i // GANG}",
                                  node=names[i % len(names)]) for i in range(pods)])
-        self.until("all run", lambda: self.count_running() == pods, 900, 5)
+        self.wait_running(pods, 900)
         return self.restarts(2)
-
-    def count_running(self):
-        return sum(p["status"].get("phase") == "Running" for p in self.pods())
 
     def run(self):
         o, r = self.o, self.results
@@ -542,6 +547,7 @@ def table(r, o):
         row("  with every event and status", f"{b['pods_per_s_with_all_writes']:.0f}")
         row("  all written after the last bind", f"{b['all_written_after_s']:.1f} s", "<= 10 s",
             b["all_written_after_s"] <= 10)
+        row("  the last pod runs after the last bind", f"{b['last_pod_runs_after_s']:.1f} s")
         row("  writes: events, statuses", f"{b['event_writes']}, {b['status_writes']}")
         row("  CPU", f"{b['cpu_s']:.2f} s", "<= 4 s", b["cpu_s"] <= 4)
         row("  memory", f"{b['peak_mb']:.0f} MB", "<= 80 MB", b["peak_mb"] <= 80)

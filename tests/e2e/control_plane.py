@@ -63,8 +63,9 @@ class Pki:
 
 
 class ControlPlane:
-    # What the audit log tells of: everything our user does.
-    audit_rules = [{"level": "Metadata", "users": ["krafla"]}, {"level": "None"}]
+    # What the audit log tells of: everything our user does, also as a service account.
+    audit_rules = [{"level": "Metadata", "users": [
+        "krafla", "system:serviceaccount:volcano-system:krafla"]}, {"level": "None"}]
 
     def __init__(self, programs, folder, audit=False):
         self.programs = programs
