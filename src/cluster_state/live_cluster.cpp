@@ -4,12 +4,13 @@
 //   - A pod or a PodGroup that comes, changes or goes is put into or taken out of the tables at
 //     once. Tables stay dense: the last row moves into the gap, and who pointed to it is told.
 //   - Sums (of nodes and jobs) are never counted up and down: the ones that were touched are
-//   derived
-//     anew from their tasks before anybody looks. So they are what a fresh build would give, bit
-//     for bit.
+//     derived anew from their tasks before anybody looks. So they are what a fresh build would
+//     give, bit for bit.
 #include "cluster_state/live_cluster.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -291,9 +292,11 @@ struct ByJobName {
   }
 };
 
-uint16_t RoleIndex(Job& job, StrId role) {
+// Nothing: there are as many as can be numbered, those whose pods are all gone among them.
+std::optional<uint16_t> RoleIndex(Job& job, StrId role) {
   for (size_t i = 0; i < job.roles.size(); ++i)
     if (job.roles[i].name == role) return static_cast<uint16_t>(i);
+  if (job.roles.size() > std::numeric_limits<uint16_t>::max()) return std::nullopt;
   job.roles.push_back({.name = role});
   return static_cast<uint16_t>(job.roles.size() - 1);
 }
@@ -304,7 +307,9 @@ void LiveCluster::State::JoinJob(TaskId id, JobId job_id) {
   Cluster& c = cluster();
   Job& job = c.jobs[job_id];
   c.tasks[id].job = job_id;
-  c.tasks[id].role_index = RoleIndex(job, c.tasks[id].role);
+  const std::optional<uint16_t> role = RoleIndex(job, c.tasks[id].role);
+  c.tasks[id].role_index = role.value_or(0);
+  if (!role) stale = true;  // built anew, the tables have the roles that are in use
   Insert(job.tasks, PlaceOf(job.tasks, id, ByUid{c}), id);
   touched_jobs.push_back(job_id);
 }
@@ -598,10 +603,6 @@ const PodFacts* LiveCluster::FindPod(StrId ns, StrId name) const {
 const PodGroupFacts* LiveCluster::FindPodGroup(StrId ns, StrId name) const {
   const auto it = state_->groups.find(NameKey(ns, name));
   return it == state_->groups.end() ? nullptr : &it->second.facts;
-}
-
-const NodeFacts* LiveCluster::FindNode(StrId name) const {
-  return state_->nodes.Find(name.value);
 }
 
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {

@@ -52,7 +52,6 @@ class LiveCluster final : public FactSink {
   // is no such object. Good until the next change.
   const PodFacts* FindPod(StrId ns, StrId name) const;
   const PodGroupFacts* FindPodGroup(StrId ns, StrId name) const;
-  const NodeFacts* FindNode(StrId name) const;
 
   // What the scheduler has just asked for counts as done until the object is seen again.
   void AssumeBinding(TaskId task, NodeId node);

@@ -16,6 +16,14 @@ void SchedulingLoop::SetConfig(SchedulerConfig config) {
   seen_version_ = 0;  // every decision may be another one now
 }
 
+std::vector<EvictionLedger::Ring> SchedulingLoop::TakeEvictionRings() {
+  std::vector<EvictionLedger::Ring> rings = evictions_.TakeRings();
+  if (log_.V(2))
+    for (const EvictionLedger::Ring& ring : rings)
+      log_.Line("Jobs evict each other in turn: {}", ring.text);
+  return rings;
+}
+
 namespace {
 
 void ForgetOldConditions(Cluster& cluster) {
@@ -44,6 +52,7 @@ std::vector<JobPhaseChange> PhaseChanges(const Cluster& cluster,
 void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
   Cluster& cluster = live_.cluster();
   ForgetOldConditions(cluster);
+  evictions_.Settle(live_);
   const std::vector<JobPhase> before = Phases(cluster);
   std::vector<JobPhaseChange> phases;
   Plan plan;
@@ -55,6 +64,7 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
     phases = PhaseChanges(cluster, before);
     // What the sink is told of happens after this cycle, whatever it does to the cluster at once.
     seen_version_ = live_.version();
+    evictions_.Note(session);
     sink.OnCycle(session, phases);
     plan = session.plan;
     // Who was only pipelined, or evicted for a job that did not get its place, is where it was.

@@ -12,6 +12,7 @@
 
 #include "cluster_state/live_cluster.h"
 #include "config/scheduler_config.h"
+#include "scheduler/eviction_ledger.h"
 #include "session/session.h"
 
 namespace krafla {
@@ -25,7 +26,8 @@ struct JobPhaseChange {
 
 // What a cycle decided, while its session is still open: ids are good during the call only, and
 // LiveCluster must not be changed by it. A bind or an eviction that fails is told to LiveCluster
-// afterwards, as the pod's true state.
+// afterwards, as the pod's true state; an eviction then ceases to count for budgets, evict periods
+// and cooldowns.
 class DecisionSink {
  public:
   virtual ~DecisionSink() = default;
@@ -54,6 +56,15 @@ class SchedulingLoop {
   }
   const SchedulerConfig& config() const { return config_; }
   CycleMemory& memory() { return memory_; }
+
+  // The API has taken the last eviction of this pod ("namespace/name"). Whoever does not say so has
+  // it found out when the pod is gone; one that was refused is known by the pod's true state.
+  void EvictionTaken(const std::string& pod) { evictions_.Taken(pod); }
+  // Jobs that evict each other in turn, found since the last call; each ring once in an hour.
+  std::vector<EvictionLedger::Ring> TakeEvictionRings();
+  // Jobs ("namespace/name") of which less is remembered than their last cycles put down, because
+  // evictions were refused; each once.
+  std::vector<std::string> TakeWithdrawn() { return evictions_.TakeWithdrawn(); }
   uint64_t cycles() const { return cycles_; }
 
  private:
@@ -63,6 +74,7 @@ class SchedulingLoop {
   Log& log_;
   CycleMemory memory_;
   std::function<void(CycleMemory& memory)> before_session_;
+  EvictionLedger evictions_{memory_};
   std::optional<Timestamp> next_timer_;
   uint64_t seen_version_ = 0;
   uint64_t cycles_ = 0;
