@@ -136,8 +136,8 @@ CLI::App* AddCheckCommand(CLI::App& app, krafla::CheckCommandOptions& options) {
       "Look for mistakes and traps in a scheduler configuration and, with --cluster, in how it "
       "meets the cluster. Each finding has a code, its place, what will happen and the fix.");
   command->add_option("--config", options.config,
-                      "Scheduler configuration file; without it Volcano's default is checked "
-                      "against the cluster.");
+                      "Scheduler configuration file, or - for standard input; without it Volcano's "
+                      "default is checked against the cluster.");
   command
       ->add_option("--cluster", options.cluster,
                    "Manifests of the cluster: a file, a directory or - for standard input; may be "
