@@ -34,7 +34,7 @@ class SeeingIn(ClusterTestCase):
             job["name"] == "huge" and job["waitsFor"] for job in self.api(scheduler, "jobs")["jobs"]))
 
     def start(self, *flags):
-        self.node("n1", cpu="4")
+        self.node("n1", cpu="4500m")
         self.priority_class("low", 10)
         self.priority_class("high", 1000)
         return self.scheduler(flags=flags)
