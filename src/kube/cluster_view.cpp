@@ -201,6 +201,7 @@ class ViewMaker {
     if (truth.Waiting() == 0 && !(job.tasks.empty() && truth.phase == JobPhase::kPending))
       return {};
     if (const std::string* refused = s_.EnqueueRefusal(id)) return *refused;
+    if (job.tasks.empty()) return "its pods: there are none yet";
     if (job.Count(TaskStatus::kPipelined) > 0 && job.IsPipelined())
       return "room is being made for it";
     // Placed by the cycle that nobody hears of: the next one will do the same.

@@ -31,7 +31,7 @@ class SeeingIn(ClusterTestCase):
         self.wait_bound(2, prefix="high")
         self.job("huge", 1, cpu="100")
         eventually("the third is known", lambda: any(
-            job["name"] == "huge" and job["waitsFor"] for job in self.api(scheduler, "jobs")["jobs"]))
+            job["name"] == "huge" and job["pods"]["waiting"] == 1 for job in self.api(scheduler, "jobs")["jobs"]))
 
     def start(self, *flags):
         self.node("n1", cpu="4500m")
