@@ -1,4 +1,5 @@
 #include "kube/cluster_mirror.h"
+#include "session/eviction_memory.h"
 
 #include <algorithm>
 #include <charconv>

@@ -7,7 +7,7 @@
 
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
-#include "kube/eviction_memory.h"
+#include "session/eviction_memory.h"
 
 namespace krafla {
 
