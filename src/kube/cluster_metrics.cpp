@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "explain/veto_numbers.h"
 #include "explain/zone_windows.h"
 #include "kube/metric_families.h"
-#include "record/recorded_change.h"
+#include "session/cooldown_settings.h"
 
 namespace krafla {
 
@@ -106,6 +105,18 @@ double DominantShare(const Resource& amount, const Resource& total) {
     if (total.Get(kind) > 0) share = std::max(share, amount.Get(kind) / total.Get(kind));
   });
   return share;
+}
+
+bool InCooldown(const Session& session, const CooldownSettings& cdp, const Task& task) {
+  const int64_t named_ns = cdp.LengthNs(session.cluster, task);
+  if (named_ns < 0) return false;
+  const int64_t elapsed_ns = ElapsedNs(task.scheduled_at, session.now);
+  if (elapsed_ns < named_ns) return true;
+  // Only past losses make it longer than it is named.
+  if (!cdp.CountsEvictions() || !task.job.valid()) return false;
+  const auto* lost = session.memory.FindJobEvictions(session.cluster.JobKey(task.job));
+  return lost != nullptr &&
+         elapsed_ns < cdp.RaisedNs(named_ns, cdp.CountNow(&lost->times, session.now));
 }
 
 double Seconds(Timestamp at) {
@@ -305,12 +316,10 @@ void ClusterMetrics::Zones(const Session& session) {
   const auto there = [&](const std::string& name) { return names.contains(name); };
   for (ByLabel<Gauge>* family : {&f.zone_open, &f.zone_emptied, &f.zone_pods}) family->Prune(there);
 
-  bool cools = false;
-  for (const std::string& plugin : session.plugin_names()) cools = cools || plugin == "cdp";
   int64_t active = 0;
-  if (cools)
-    for (TaskId id{0}; id.value < c.tasks.size(); ++id.value)
-      if (c.tasks[id].pod_running && CooldownOf(session, id)) ++active;
+  if (const std::optional<CooldownSettings> cdp = ReadCooldownSettings(session.config))
+    for (const Task& task : c.tasks)
+      if (IsCooling(task) && InCooldown(session, *cdp, task)) ++active;
   f.cooldowns.Set(static_cast<double>(active));
 }
 

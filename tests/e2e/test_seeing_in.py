@@ -75,6 +75,10 @@ class SeeingIn(ClusterTestCase):
             urllib.request.urlopen(request, timeout=5)
         self.assertEqual(refused.exception.code, 405)
         self.assertEqual(refused.exception.headers["Allow"], "GET, HEAD")
+        head = urllib.request.Request(
+            f"http://127.0.0.1:{scheduler.metrics_port}/api/v1/jobs", method="HEAD")
+        with urllib.request.urlopen(head, timeout=5) as answer:
+            self.assertEqual((answer.status, answer.read()), (200, b""))
         # Health has a server of its own, without the API.
         self.assertEqual(scheduler.page("/api/v1/jobs")[0], 404)
 
