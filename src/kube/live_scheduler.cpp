@@ -169,7 +169,7 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
         !uid.empty())
       parts_.effects.CorrectMemory(GroupRef(group, uid), MemoryOf(session.memory, group));
   parts_.statuses.AfterCycle(session);
-  parts_.metrics.Cycle(session, wall_ms);
+  parts_.metrics.Cycle(session, phases, wall_ms);
   if (!session.plan.binds.empty() || !session.plan.evictions.empty())
     Log(fmt::format("cycle binds={} evictions={} jobs={} pods={} ms={:.1f}",
                     session.plan.binds.size(), session.plan.evictions.size(), c.jobs.size(),
