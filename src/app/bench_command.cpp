@@ -45,7 +45,7 @@ tiers:
 
 constexpr std::array<WarmKindInfo, 7> kKinds = {{
     {"pod", "a pod arrives and finds a place"},
-    {"full", "a pod arrives and there is no place for it"},
+    {"full", "a pod arrives, there is no place for it and nobody may be evicted"},
     {"node", "a node changes: a label, what it has, a cordon, in turn"},
     {"finish", "a pod ends and one that waits takes its place"},
     {"idle", "nothing changes, nobody waits"},
@@ -98,7 +98,8 @@ class WarmBench {
       : options_(options),
         cluster_(live_, {.nodes = options.nodes,
                          .pods_per_node = options.pods_per_node,
-                         .waiting_gangs = GangsWait() ? options.waiting_gangs : 0}),
+                         .waiting_gangs = GangsWait() ? options.waiting_gangs : 0,
+                         .preemptable = !Is("full")}),
         loop_(live_, std::move(config), TimeZone(), log_) {}
 
   // What went wrong, empty when nothing did.

@@ -107,6 +107,7 @@ void WarmCluster::AddRunning(int pod) {
   facts.task.node_name = Str(NodeName(pod % shape_.nodes));
   facts.task.status = TaskStatus::kRunning;
   facts.task.pod_running = true;
+  facts.task.preemptable = shape_.preemptable;
   live_.AddPod(std::move(facts), Origin::kWritten);
 }
 

@@ -13,6 +13,7 @@ struct WarmClusterShape {
   int nodes = 5000;
   int pods_per_node = 5;
   int waiting_gangs = 0;
+  bool preemptable = true;  // running pods may be evicted, as far as they themselves say
 };
 
 class WarmCluster {
