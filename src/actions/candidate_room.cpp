@@ -1,5 +1,10 @@
 #include "actions/candidate_room.h"
 
+#include <algorithm>
+#include <memory>
+
+#include "session/node_search.h"
+
 namespace krafla {
 
 namespace {
@@ -9,15 +14,26 @@ constexpr uint32_t kWord = 64;
 // Sums made in another order may differ in the last bits; a node too many is only asked.
 constexpr double kSlack = 1;
 
+// Groups that are kept: one or two for each of the queues that starve.
+constexpr size_t kMaxGroups = 32;
+
 }  // namespace
+
+struct CandidateRoom::Tables {
+  std::vector<uint32_t> position_of;  // by NodeId
+  std::vector<std::unique_ptr<Sums>> groups;
+  uint64_t asked = 0;
+};
 
 CandidateRoom::Group CandidateRoom::GroupOf(TaskId task, const VictimRule& rule) const {
   const Job& job = session_.cluster.jobs[session_.cluster.tasks[task].job];
-  if (rule.whose == VictimRule::Whose::kOtherQueues) return {rule.whose, job.queue};
+  const bool needs_candidates = rule.needs_candidates();
+  if (rule.whose == VictimRule::Whose::kOtherQueues)
+    return {rule.whose, job.queue, needs_candidates};
   if (rule.whose == VictimRule::Whose::kOwnJob && job.Count(TaskStatus::kBound) == 0 &&
       job.Count(TaskStatus::kRunning) == 0)
-    return {};
-  return {VictimRule::Whose::kOtherJobsOfQueue, job.queue};
+    return {.needs_candidates = needs_candidates};
+  return {VictimRule::Whose::kOtherJobsOfQueue, job.queue, needs_candidates};
 }
 
 bool CandidateRoom::Counts(const Group& group, const Task& task) const {
@@ -45,15 +61,34 @@ void CandidateRoom::AddUp(Sums& sums, uint32_t position) {
     sums.room[kind][position] = room.Get(static_cast<int>(kind));
 }
 
-void CandidateRoom::Make(Sums& sums, Group group) {
+CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
+  Tables& tables = session_.node_search().Companion<Tables>();
+  const auto found = std::find_if(tables.groups.begin(), tables.groups.end(),
+                                  [&](const auto& sums) { return sums->group == group; });
+  if (found != tables.groups.end()) {
+    (*found)->used = ++tables.asked;
+    Synchronize(**found);
+    return **found;
+  }
+  if (tables.groups.size() >= kMaxGroups)
+    tables.groups.erase(
+        std::min_element(tables.groups.begin(), tables.groups.end(),
+                         [](const auto& l, const auto& r) { return l->used < r->used; }));
+  Sums& sums = *tables.groups.emplace_back(std::make_unique<Sums>());
+  sums.used = ++tables.asked;
+  Make(sums, group);
+  return sums;
+}
+
+void CandidateRoom::Make(Sums& sums, const Group& group) {
   const Cluster& cluster = session_.cluster;
   const size_t n = cluster.nodes_by_name.size();
-  if (position_of_.empty()) {
-    position_of_.assign(cluster.nodes.size(), 0);
-    for (uint32_t p = 0; p < n; ++p) position_of_[cluster.nodes_by_name[p].value] = p;
+  std::vector<uint32_t>& position_of = session_.node_search().Companion<Tables>().position_of;
+  if (position_of.empty()) {
+    position_of.assign(cluster.nodes.size(), 0);
+    for (uint32_t p = 0; p < n; ++p) position_of[cluster.nodes_by_name[p].value] = p;
   }
   sums.group = group;
-  sums.made = true;
   sums.classes.clear();
   sums.candidates.assign(n, 0);
   sums.room.assign(static_cast<size_t>(cluster.kinds.size()), std::vector<double>(n));
@@ -63,20 +98,20 @@ void CandidateRoom::Make(Sums& sums, Group group) {
 
 void CandidateRoom::Synchronize(Sums& sums) {
   const std::vector<NodeId>& changes = session_.node_changes();
+  const std::vector<uint32_t>& position_of = session_.node_search().Companion<Tables>().position_of;
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
     for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p) AddUp(sums, p);
   } else {
     for (size_t i = sums.synced; i < changes.size(); ++i) {
       if (i > sums.synced && changes[i] == changes[i - 1]) continue;
-      AddUp(sums, position_of_[changes[i].value]);
+      AddUp(sums, position_of[changes[i].value]);
     }
   }
   sums.synced = changes.size();
 }
 
-bool CandidateRoom::HasRoom(const Sums& sums, ClassId cls, uint32_t position,
-                            bool needs_candidates) const {
-  if (needs_candidates && sums.candidates[position] == 0) return false;
+bool CandidateRoom::HasRoom(const Sums& sums, ClassId cls, uint32_t position) const {
+  if (sums.group.needs_candidates && sums.candidates[position] == 0) return false;
   const Resource& request = session_.cluster.classes[cls].request;
   for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
     const int kind = __builtin_ctzll(rest);
@@ -86,14 +121,9 @@ bool CandidateRoom::HasRoom(const Sums& sums, ClassId cls, uint32_t position,
 }
 
 std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule& rule) {
-  const Group group = GroupOf(task, rule);
-  Sums& sums = group.queue.valid() ? group_ : nobody_;
+  Sums& sums = SumsOf(GroupOf(task, rule));
   current_ = &sums;
-  if (!sums.made || sums.group != group) {
-    Make(sums, group);
-  } else {
-    Synchronize(sums);
-  }
+  const std::vector<uint32_t>& position_of = session_.node_search().Companion<Tables>().position_of;
   const ClassId cls = session_.cluster.tasks[task].cls;
   const uint32_t n = static_cast<uint32_t>(session_.cluster.nodes_by_name.size());
   const std::vector<NodeId>& changes = session_.node_changes();
@@ -101,13 +131,13 @@ std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule&
   auto set = [&](uint32_t p) {
     const uint64_t bit = uint64_t{1} << (p % kWord);
     uint64_t& word = kept.bits[p / kWord];
-    word = HasRoom(sums, cls, p, rule.needs_candidates()) ? word | bit : word & ~bit;
+    word = HasRoom(sums, cls, p) ? word | bit : word & ~bit;
   };
   if (kept.bits.empty() || changes.size() - kept.synced > n) {
     kept.bits.assign((n + kWord - 1) / kWord, 0);
     for (uint32_t p = 0; p < n; ++p) set(p);
   } else {
-    for (size_t i = kept.synced; i < changes.size(); ++i) set(position_of_[changes[i].value]);
+    for (size_t i = kept.synced; i < changes.size(); ++i) set(position_of[changes[i].value]);
   }
   kept.synced = changes.size();
   return kept.bits;

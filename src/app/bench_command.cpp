@@ -72,6 +72,11 @@ class LastCycle final : public DecisionSink {
     for (const Session::StepTime& step : session.step_times)
       steps_.emplace_back(step.name, step.cpu_ms * 1e6);
   }
+  void OnNothingNew() override {
+    decided_at_ns_ = CpuNs();
+    binds_ = evictions_ = 0;
+    steps_.clear();
+  }
   size_t binds() const { return binds_; }
   size_t evictions() const { return evictions_; }
   int64_t decided_at_ns() const { return decided_at_ns_; }

@@ -17,11 +17,13 @@
 #include "base/undo_log.h"
 #include "config/scheduler_config.h"
 #include "model/cluster.h"
+#include "model/cluster_changes.h"
 #include "model/zone_window.h"
 #include "session/change_list.h"
 #include "session/cycle_memory.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
+#include "session/job_index.h"
 #include "session/kube_view.h"
 #include "session/log.h"
 #include "session/plan.h"
@@ -53,6 +55,13 @@ struct Victims {
   bool stays_empty = false;
 };
 
+// The phase a PodGroup is to get, when it differs from what it has.
+struct JobPhaseChange {
+  JobId job;
+  JobPhase before;
+  JobPhase after;
+};
+
 class Session {
  public:
   Session(Cluster& cluster, const SchedulerConfig& config, const SessionOptions& options, Log& log);
@@ -68,6 +77,26 @@ class Session {
   void Close();
   // Sets each job's phase from what its tasks do.
   void UpdateJobPhases();
+
+  // ---- one session for many cycles (session_reopen.cpp): what was computed is kept and follows
+  // the changes, so that a cycle costs what has changed and not what is there.
+  // After construction, before the first action: jobs' phases are compared with what they are now.
+  void NotePhases();
+  // The cycle is over: everything it did to the cluster, phases and conditions aside, is taken
+  // back.
+  void Rewind();
+  // The next cycle, after Rewind: false when too much has come together and a new session is due.
+  bool Reopen(Timestamp at, const ClusterChanges& changes);
+  // After Close: the jobs whose phase has changed, by name.
+  const std::vector<JobPhaseChange>& phase_changes() const { return phase_changes_; }
+
+  // The jobs an action has to look at, by name: all, or those for which something may be to do
+  // (job_index.h). Good until the next call.
+  const std::vector<JobId>& JobsToVisit();
+  // The jobs whose conditions and phase may be other than they were, in no particular order.
+  const std::vector<JobId>& JobsToClose();
+  // Nodes of revocable zones, by name.
+  const std::vector<NodeId>& ZoneNodes();
   // The earliest instant after `now` at which a cycle could decide differently although nothing
   // changes; none when there is no such instant.
   std::optional<Timestamp> NextTimer() const;
@@ -75,7 +104,7 @@ class Session {
   Cluster& cluster;
   const SchedulerConfig& config;
   const Compatibility& compat;
-  const Timestamp now;
+  Timestamp now;  // the same throughout a cycle
   const TimeZone zone;
   CycleMemory& memory;
   Log& log;
@@ -194,6 +223,13 @@ class Session {
   };
 
   void OpenPlugins(const SessionOptions& options);
+  void OpenOne(size_t plugin);
+  void CollectHooks();
+  void ReopenPlugins(const ClusterChanges& changes);
+  bool LastingAnswersHold();
+  void FollowZoneNodes(const ClusterChanges& changes);
+  void CatchUpWithJobs();
+  void AddToClose(JobId job);
   template <class Fn>
   void Collect(Tiered<Fn>& tiered, Fn PluginHooks::* member, std::optional<Switch> needs);
   Victims VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
@@ -204,7 +240,9 @@ class Session {
   void ForgetThatTheyWereOnlyBound();
 
   std::vector<std::string> plugin_names_;
-  std::vector<OpenPlugin> plugins_;  // by plugin index
+  std::vector<OpenPlugin> plugins_;                  // by plugin index
+  std::vector<const PluginOption*> plugin_options_;  // by plugin index
+  std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin_;
   std::string_view current_action_;
   std::unique_ptr<NodeSearch> node_search_;
   ChangeList<NodeId> node_changes_;
@@ -250,6 +288,23 @@ class Session {
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;
   std::vector<const std::function<void(TaskId)>*> on_eviction_undone_;
+  // Of a session that is opened again and again.
+  JobIndex jobs_{*this};
+  size_t jobs_synced_ = 0;           // of the task changes
+  Table<JobId, uint32_t> job_seen_;  // in which count of seen_
+  uint32_t seen_ = 0;
+  size_t opened_at_ = 0;  // of the node changes
+  bool notes_phases_ = false;
+  std::vector<JobId> closing_;
+  std::vector<JobPhase> phase_before_;  // of those
+  Table<JobId, uint32_t> close_seen_;   // in which cycle it was added to closing_
+  uint32_t cycle_ = 0;
+  std::vector<JobId> rewound_;  // jobs the last cycle had changed
+  std::vector<JobPhaseChange> phase_changes_;
+  std::vector<uint64_t> lasting_;
+  std::vector<uint64_t> lasting_scratch_;
+  std::optional<std::vector<NodeId>> zone_nodes_;
+
   std::vector<TaskId> undone_;  // without exact_undo: who was evicted and put back
 };
 
