@@ -251,7 +251,7 @@ void Session::ExecuteActions() {
 
 void Session::Close() {
   StepTimer timer(*this, "close");
-  if (notes_phases_)
+  if (kept_.notes_phases)
     for (const JobId job : JobsToClose())
       for (JobCondition& condition : cluster.jobs[job].conditions)
         condition.from_this_session = false;
@@ -279,15 +279,15 @@ JobPhase PhaseAfter(const Job& job) {
 }  // namespace
 
 void Session::UpdateJobPhases() {
-  phase_changes_.clear();
+  kept_.phase_changes.clear();
   const std::vector<JobId>& jobs = JobsToClose();
   for (size_t i = 0; i < jobs.size(); ++i) {
     Job& job = cluster.jobs[jobs[i]];
     job.phase = PhaseAfter(job);
-    if (notes_phases_ && job.phase != phase_before_[i])
-      phase_changes_.push_back({jobs[i], phase_before_[i], job.phase});
+    if (kept_.notes_phases && job.phase != kept_.phase_before[i])
+      kept_.phase_changes.push_back({jobs[i], kept_.phase_before[i], job.phase});
   }
-  std::sort(phase_changes_.begin(), phase_changes_.end(),
+  std::sort(kept_.phase_changes.begin(), kept_.phase_changes.end(),
             [&](const auto& l, const auto& r) { return cluster.JobNameLess(l.job, r.job); });
 }
 

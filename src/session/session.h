@@ -29,6 +29,7 @@
 #include "session/plan.h"
 #include "session/plugin.h"
 #include "session/queue_report.h"
+#include "session/reopen_state.h"
 #include "session/tiered.h"
 #include "session/trace.h"
 
@@ -53,13 +54,6 @@ struct Victims {
   // Nobody is let go, and it stays so while the candidates' jobs only lose tasks: every tier was
   // ended by a plugin that named nobody.
   bool stays_empty = false;
-};
-
-// The phase a PodGroup is to get, when it differs from what it has.
-struct JobPhaseChange {
-  JobId job;
-  JobPhase before;
-  JobPhase after;
 };
 
 class Session {
@@ -88,7 +82,7 @@ class Session {
   // The next cycle, after Rewind: false when too much has come together and a new session is due.
   bool Reopen(Timestamp at, const ClusterChanges& changes);
   // After Close: the jobs whose phase has changed, by name.
-  const std::vector<JobPhaseChange>& phase_changes() const { return phase_changes_; }
+  const std::vector<JobPhaseChange>& phase_changes() const { return kept_.phase_changes; }
 
   // The jobs an action has to look at, by name: all, or those for which something may be to do
   // (job_index.h). Good until the next call.
@@ -288,22 +282,8 @@ class Session {
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;
   std::vector<const std::function<void(TaskId)>*> on_eviction_undone_;
-  // Of a session that is opened again and again.
   JobIndex jobs_{*this};
-  size_t jobs_synced_ = 0;           // of the task changes
-  Table<JobId, uint32_t> job_seen_;  // in which count of seen_
-  uint32_t seen_ = 0;
-  size_t opened_at_ = 0;  // of the node changes
-  bool notes_phases_ = false;
-  std::vector<JobId> closing_;
-  std::vector<JobPhase> phase_before_;  // of those
-  Table<JobId, uint32_t> close_seen_;   // in which cycle it was added to closing_
-  uint32_t cycle_ = 0;
-  std::vector<JobId> rewound_;  // jobs the last cycle had changed
-  std::vector<JobPhaseChange> phase_changes_;
-  std::vector<uint64_t> lasting_;
-  std::vector<uint64_t> lasting_scratch_;
-  std::optional<std::vector<NodeId>> zone_nodes_;
+  ReopenState kept_;
 
   std::vector<TaskId> undone_;  // without exact_undo: who was evicted and put back
 };

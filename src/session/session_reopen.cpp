@@ -28,31 +28,31 @@ size_t FewJobs(size_t jobs) {
 }  // namespace
 
 void Session::NotePhases() {
-  notes_phases_ = true;
-  closing_ = cluster.jobs_by_name;
-  phase_before_.clear();
-  phase_before_.reserve(closing_.size());
-  for (const JobId job : closing_) phase_before_.push_back(cluster.jobs[job].phase);
+  kept_.notes_phases = true;
+  kept_.closing = cluster.jobs_by_name;
+  kept_.phase_before.clear();
+  kept_.phase_before.reserve(kept_.closing.size());
+  for (const JobId job : kept_.closing) kept_.phase_before.push_back(cluster.jobs[job].phase);
 }
 
 void Session::Rewind() {
-  rewound_.clear();
-  job_seen_.Resize(cluster.jobs.size());
-  ++seen_;
+  kept_.rewound.clear();
+  kept_.job_seen.Resize(cluster.jobs.size());
+  ++kept_.seen;
   for (const auto& [task, kind] : task_changes_.Look()) {
     const JobId job = cluster.tasks[task].job;
-    if (std::exchange(job_seen_[job], seen_) != seen_) rewound_.push_back(job);
+    if (std::exchange(kept_.job_seen[job], kept_.seen) != kept_.seen) kept_.rewound.push_back(job);
   }
   undo.RollbackTo(0);
   kube.NoteRollback();
-  node_changes_.TakeBack(opened_at_);
+  node_changes_.TakeBack(kept_.opened_at);
   task_changes_.Clear();
-  jobs_synced_ = 0;
+  kept_.jobs_synced = 0;
   if (!jobs_.made()) return;
-  if (rewound_.size() > FewJobs(cluster.jobs.size())) {
+  if (kept_.rewound.size() > FewJobs(cluster.jobs.size())) {
     jobs_.Make();
   } else {
-    for (const JobId job : rewound_) jobs_.LookAgain(job);
+    for (const JobId job : kept_.rewound) jobs_.LookAgain(job);
   }
 }
 
@@ -73,7 +73,7 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
     node_changes_.Clear();
   }
   for (const NodeId node : changes.nodes) node_changes_.push_back(node);
-  opened_at_ = node_changes_.size();
+  kept_.opened_at = node_changes_.size();
   kube.Follow(changes);
   node_search_->Follow(changes);
   FollowZoneNodes(changes);
@@ -83,13 +83,13 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
   // become another job's since: one too many does no harm.
   jobs_.Follow(changes);
 
-  ++cycle_;
-  close_seen_.Resize(cluster.jobs.size());
-  closing_.clear();
-  phase_before_.clear();
+  ++kept_.cycle;
+  kept_.close_seen.Resize(cluster.jobs.size());
+  kept_.closing.clear();
+  kept_.phase_before.clear();
   for (const JobId job : jobs_.waiting()) AddToClose(job);
   for (const JobId job : changes.jobs) AddToClose(job);
-  for (const JobId job : rewound_)
+  for (const JobId job : kept_.rewound)
     if (job.value < cluster.jobs.size()) AddToClose(job);
   if (log.V(3))
     log.Line("Open Session with <{}> Job and <{}> Queues.", cluster.jobs_by_name.size(),
@@ -114,51 +114,51 @@ void Session::ReopenPlugins(const ClusterChanges& changes) {
 // Whether what is kept about nodes still holds where the nodes have not changed.
 bool Session::LastingAnswersHold() {
   bool all_say = true;
-  lasting_scratch_.clear();
+  kept_.lasting_scratch.clear();
   for (const OpenPlugin& open : plugins_) {
     if (!open.hooks.predicate && !open.hooks.score) continue;
     if (!open.hooks.lasting) {
       all_say = false;
       continue;
     }
-    lasting_scratch_.push_back(open.hooks.lasting->size());
-    lasting_scratch_.insert(lasting_scratch_.end(), open.hooks.lasting->begin(),
-                            open.hooks.lasting->end());
+    kept_.lasting_scratch.push_back(open.hooks.lasting->size());
+    kept_.lasting_scratch.insert(kept_.lasting_scratch.end(), open.hooks.lasting->begin(),
+                                 open.hooks.lasting->end());
   }
-  const bool same = lasting_scratch_ == lasting_;
-  std::swap(lasting_, lasting_scratch_);
+  const bool same = kept_.lasting_scratch == kept_.lasting;
+  std::swap(kept_.lasting, kept_.lasting_scratch);
   return all_say && same;
 }
 
 const std::vector<NodeId>& Session::ZoneNodes() {
-  if (!zone_nodes_) {
-    zone_nodes_.emplace();
+  if (!kept_.zone_nodes) {
+    kept_.zone_nodes.emplace();
     for (const NodeId node : cluster.nodes_by_name)
-      if (cluster.nodes[node].zone != kEmptyStr) zone_nodes_->push_back(node);
+      if (cluster.nodes[node].zone != kEmptyStr) kept_.zone_nodes->push_back(node);
   }
-  return *zone_nodes_;
+  return *kept_.zone_nodes;
 }
 
 void Session::FollowZoneNodes(const ClusterChanges& changes) {
-  if (!zone_nodes_) return;
+  if (!kept_.zone_nodes) return;
   for (const NodeId node : changes.node_facts) {
-    const bool listed =
-        std::find(zone_nodes_->begin(), zone_nodes_->end(), node) != zone_nodes_->end();
+    const bool listed = std::find(kept_.zone_nodes->begin(), kept_.zone_nodes->end(), node) !=
+                        kept_.zone_nodes->end();
     if (listed == (cluster.nodes[node].zone != kEmptyStr)) continue;
-    zone_nodes_.reset();
+    kept_.zone_nodes.reset();
     return;
   }
 }
 
 void Session::CatchUpWithJobs() {
   const std::vector<TaskChange>& changes = task_changes_.Look();
-  if (jobs_synced_ == changes.size()) return;
+  if (kept_.jobs_synced == changes.size()) return;
   std::vector<JobId> changed;
-  job_seen_.Resize(cluster.jobs.size());
-  ++seen_;
-  for (; jobs_synced_ < changes.size(); ++jobs_synced_) {
-    const JobId job = cluster.tasks[changes[jobs_synced_].task].job;
-    if (std::exchange(job_seen_[job], seen_) != seen_) changed.push_back(job);
+  kept_.job_seen.Resize(cluster.jobs.size());
+  ++kept_.seen;
+  for (; kept_.jobs_synced < changes.size(); ++kept_.jobs_synced) {
+    const JobId job = cluster.tasks[changes[kept_.jobs_synced].task].job;
+    if (std::exchange(kept_.job_seen[job], kept_.seen) != kept_.seen) changed.push_back(job);
   }
   if (changed.size() > FewJobs(cluster.jobs.size())) {
     jobs_.Make();
@@ -175,9 +175,9 @@ const std::vector<JobId>& Session::JobsToVisit() {
 }
 
 void Session::AddToClose(JobId job) {
-  if (std::exchange(close_seen_[job], cycle_) == cycle_) return;
-  closing_.push_back(job);
-  phase_before_.push_back(cluster.jobs[job].phase);
+  if (std::exchange(kept_.close_seen[job], kept_.cycle) == kept_.cycle) return;
+  kept_.closing.push_back(job);
+  kept_.phase_before.push_back(cluster.jobs[job].phase);
 }
 
 const std::vector<JobId>& Session::JobsToClose() {
@@ -185,7 +185,7 @@ const std::vector<JobId>& Session::JobsToClose() {
   // Who was not listed when the session opened still has the phase it had then: only jobs that
   // wait to be let in get another one before the session closes.
   for (const auto& [task, kind] : task_changes_.Look()) AddToClose(cluster.tasks[task].job);
-  return closing_;
+  return kept_.closing;
 }
 
 }  // namespace krafla
