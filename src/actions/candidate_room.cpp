@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "session/node_search.h"
 
@@ -21,6 +22,8 @@ constexpr size_t kMaxGroups = 32;
 
 struct CandidateRoom::Tables {
   std::vector<uint32_t> position_of;  // by NodeId
+  std::vector<uint32_t> seen;         // by position: the last pass over changes that met it
+  uint32_t passes = 0;
   std::vector<std::unique_ptr<Sums>> groups;
   uint64_t asked = 0;
 };
@@ -83,10 +86,11 @@ CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
 void CandidateRoom::Make(Sums& sums, const Group& group) {
   const Cluster& cluster = session_.cluster;
   const size_t n = cluster.nodes_by_name.size();
-  std::vector<uint32_t>& position_of = session_.node_search().Companion<Tables>().position_of;
-  if (position_of.empty()) {
-    position_of.assign(cluster.nodes.size(), 0);
-    for (uint32_t p = 0; p < n; ++p) position_of[cluster.nodes_by_name[p].value] = p;
+  Tables& tables = session_.node_search().Companion<Tables>();
+  if (tables.position_of.empty()) {
+    tables.seen.assign(n, 0);
+    tables.position_of.assign(cluster.nodes.size(), 0);
+    for (uint32_t p = 0; p < n; ++p) tables.position_of[cluster.nodes_by_name[p].value] = p;
   }
   sums.group = group;
   sums.classes.clear();
@@ -96,16 +100,23 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   sums.synced = session_.node_changes().size();
 }
 
+template <class F>
+void CandidateRoom::ForEachChanged(size_t since, F&& f) {
+  const std::vector<NodeId>& changes = session_.node_changes();
+  Tables& tables = session_.node_search().Companion<Tables>();
+  ++tables.passes;
+  for (size_t i = since; i < changes.size(); ++i) {
+    const uint32_t p = tables.position_of[changes[i].value];
+    if (std::exchange(tables.seen[p], tables.passes) != tables.passes) f(p);
+  }
+}
+
 void CandidateRoom::Synchronize(Sums& sums) {
   const std::vector<NodeId>& changes = session_.node_changes();
-  const std::vector<uint32_t>& position_of = session_.node_search().Companion<Tables>().position_of;
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
     for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p) AddUp(sums, p);
   } else {
-    for (size_t i = sums.synced; i < changes.size(); ++i) {
-      if (i > sums.synced && changes[i] == changes[i - 1]) continue;
-      AddUp(sums, position_of[changes[i].value]);
-    }
+    ForEachChanged(sums.synced, [&](uint32_t p) { AddUp(sums, p); });
   }
   sums.synced = changes.size();
 }
@@ -123,7 +134,6 @@ bool CandidateRoom::HasRoom(const Sums& sums, ClassId cls, uint32_t position) co
 std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule& rule) {
   Sums& sums = SumsOf(GroupOf(task, rule));
   current_ = &sums;
-  const std::vector<uint32_t>& position_of = session_.node_search().Companion<Tables>().position_of;
   const ClassId cls = session_.cluster.tasks[task].cls;
   const uint32_t n = static_cast<uint32_t>(session_.cluster.nodes_by_name.size());
   const std::vector<NodeId>& changes = session_.node_changes();
@@ -137,7 +147,7 @@ std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule&
     kept.bits.assign((n + kWord - 1) / kWord, 0);
     for (uint32_t p = 0; p < n; ++p) set(p);
   } else {
-    for (size_t i = kept.synced; i < changes.size(); ++i) set(position_of[changes[i].value]);
+    ForEachChanged(kept.synced, set);
   }
   kept.synced = changes.size();
   return kept.bits;

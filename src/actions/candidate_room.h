@@ -55,6 +55,9 @@ class CandidateRoom {
   void Make(Sums& sums, const Group& group);
   void Synchronize(Sums& sums);
   void AddUp(Sums& sums, uint32_t position);
+  // Calls f with the position of every node changed since, once each.
+  template <class F>
+  void ForEachChanged(size_t since, F&& f);
   bool HasRoom(const Sums& sums, ClassId cls, uint32_t position) const;
 
   Session& session_;

@@ -58,8 +58,8 @@ bool IsSame(const CycleMemory& a, const CycleMemory& b) {
 // A cycle's memory of its own (clocks that are dropped when they have run out) changes nothing that
 // is decided before the next timer.
 bool SchedulingLoop::WouldRepeatItself(Timestamp now) const {
-  return decided_nothing_ && !searches_always_ && !IsDue(now) && now >= last_cycle_ &&
-         IsSame(memory_, memory_then_);
+  return decided_nothing_ && !searches_always_ && !before_session_ && !IsDue(now) &&
+         now >= last_cycle_ && IsSame(memory_, memory_then_);
 }
 
 void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
@@ -68,6 +68,7 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
     sink.OnNothingNew();
     return;
   }
+  if (before_session_) before_session_(memory_);
   std::optional<FreshCycle> fresh;
   if (compares_) fresh.emplace(live_.cluster(), config_, now, zone_, memory_);
   OpenSession(now);

@@ -5,6 +5,7 @@
 // One thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,11 @@ class SchedulingLoop {
   void RunCycle(Timestamp now, DecisionSink& sink);
 
   void SetConfig(SchedulerConfig config);
+  // Called when a session is about to open, with what it will remember: for whoever writes it down,
+  // or sets it to what was written down. Every cycle is run in full then.
+  void SetBeforeSession(std::function<void(CycleMemory& memory)> before_session) {
+    before_session_ = std::move(before_session);
+  }
   // For tests: every cycle is run in full, due or not.
   void SearchAlways() { searches_always_ = true; }
   // For tests: each cycle is also run by a session that is opened afresh, and must decide the same.
@@ -64,6 +70,7 @@ class SchedulingLoop {
   TimeZone zone_;
   Log& log_;
   CycleMemory memory_;
+  std::function<void(CycleMemory& memory)> before_session_;
   // Kept from cycle to cycle: what it has computed follows the changes.
   std::unique_ptr<Session> session_;
   bool compares_ = false;
