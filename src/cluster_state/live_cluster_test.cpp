@@ -227,6 +227,44 @@ TEST(LiveCluster, AJobMayHaveHadMoreRolesThanCanBeNumbered) {
   EXPECT_EQ(live.rebuilds(), 2u);
 }
 
+TEST(LiveCluster, SaysWhichRowsHaveChanged) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Node("n2", 1000);
+  for (const char* job : {"a", "b", "c"}) {
+    objects.Group(job, "default", 1);
+    objects.Pod({.name = job, .group = job, .node = "n1", .status = TaskStatus::kRunning});
+  }
+  live.cluster();
+  EXPECT_TRUE(live.TakeChanges().rebuilt);
+  const ClusterChanges none = live.TakeChanges();
+  EXPECT_TRUE(!none.rebuilt && none.nodes.empty() && none.jobs.empty() && none.job_steps.empty());
+
+  objects.Node("n2", 500);
+  ClusterChanges changes = (live.cluster(), live.TakeChanges());
+  EXPECT_EQ(changes.nodes.size(), 1u);
+  EXPECT_EQ(changes.node_facts, changes.nodes);
+  EXPECT_EQ(live.cluster().NodeName(changes.nodes[0]), "n2");
+  EXPECT_EQ(live.cluster().total.cpu(), 1500);
+
+  // The last job's row moves into the gap.
+  const JobId first(0);
+  const std::string gone = live.cluster().JobKey(first);
+  live.RemovePodGroup(objects.Str("default"), objects.Str(gone.substr(gone.find('/') + 1)));
+  changes = (live.cluster(), live.TakeChanges());
+  ASSERT_EQ(changes.job_steps.size(), 1u);
+  EXPECT_EQ(changes.job_steps[0].kind, ClusterChanges::JobStep::Kind::kRemoved);
+  EXPECT_EQ(changes.job_steps[0].job, first);
+  EXPECT_EQ(changes.jobs, (std::vector{first}));
+  EXPECT_EQ(live.cluster().NodeName(changes.nodes.at(0)), "n1") << "a pod there has no job now";
+  Table<JobId, std::string> column;
+  for (const char* text : {"0", "1", "2"}) column.Add(text);
+  FollowJobs(changes, column);
+  EXPECT_EQ(column.raw(), (std::vector<std::string>{"2", "1"}));
+}
+
 // Random comings and goings: after each, the tables say what a fresh build of the same objects
 // says.
 TEST(LiveCluster, FollowsAnyChangeExactly) {

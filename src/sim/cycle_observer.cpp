@@ -62,7 +62,7 @@ void CycleObserver::OnCycle(Session& session) {
 void CycleObserver::LookAtJobs(Session& session) {
   const Cluster& cluster = session.cluster;
   std::optional<WhyWaiting> why;
-  for (const JobId id : cluster.jobs_by_name) {
+  for (const JobId id : session.JobsToVisit()) {
     const Job& job = cluster.jobs[id];
     if (job.Waiting() > 0) LookAtPipelined(session, job);
     if (job.Count(TaskStatus::kPending) + job.Waiting() == 0) continue;

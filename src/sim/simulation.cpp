@@ -62,7 +62,9 @@ class Simulation::Impl final : public DecisionSink {
         injector_(scenario.faults, world_, queue_, events_, kubelet_, active_faults_, draws_),
         zones_(config, scenario.zone, world_, events_),
         observer_(world_, queue_, events_, zones_, now_),
-        loop_(live_, std::move(config), scenario.zone, log) {}
+        loop_(live_, std::move(config), scenario.zone, log) {
+    if (options_.every_tick) loop_.SearchAlways();
+  }
 
   bool Prepare(Diagnostics& diagnostics);
   void AddObserver(SimObserver* observer) { events_.AddObserver(observer); }
