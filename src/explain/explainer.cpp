@@ -6,11 +6,12 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "explain/cooldown_words.h"
 #include "explain/flip_search.h"
 #include "explain/pod_story.h"
 #include "explain/queue_story.h"
 #include "explain/zone_story.h"
-#include "explain/zone_windows.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -178,6 +179,11 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
       job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
 }
 
+void Explainer::AddHistory(Explanation& explanation) const {
+  std::string text = DescribeEvictionHistory(config_, cluster_, memory_, when_.now);
+  if (!text.empty()) explanation.facts.push_back(std::move(text));
+}
+
 void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
   std::vector<RoomLook> searches;
   FlipClues clues{.searches = searches, .said_no = {}};
@@ -196,6 +202,7 @@ void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
                               .searches = searches});
     if (pod.valid()) AddRefusalsOfPod(session, pod, gates);
     DescribeJob(session, id, gates, pod, explanation);
+    AddHistory(explanation);
     explanation.gates = std::move(gates.gates);
     AddVictimsFor(session, id, pod, explanation);
 
@@ -255,6 +262,7 @@ Result<Explanation> Explainer::ExplainPod(std::string_view name) {
   const std::unique_ptr<Baseline> baseline = RunBaseline(task.job);
   TellPodStory(*baseline->session, task.job.valid() ? baseline->probe.get() : nullptr, pod,
                explanation);
+  AddHistory(explanation);
   return explanation;
 }
 
@@ -273,9 +281,8 @@ Result<Explanation> Explainer::ExplainQueue(std::string_view name) {
 }
 
 Result<Explanation> Explainer::ExplainZone(std::string_view name) {
-  const std::vector<ConfiguredZone> zones = ConfiguredZones(config_, when_.zone);
   std::set<std::string> names;
-  for (const ConfiguredZone& zone : zones) names.insert(zone.name);
+  for (const TdmZone& zone : ReadTdmSettings(config_, when_.zone).zones) names.insert(zone.name);
   for (const Node& node : cluster_.nodes)
     if (node.zone != kEmptyStr) names.insert(std::string(cluster_.Text(node.zone)));
   if (!names.contains(std::string(name)))

@@ -7,7 +7,7 @@
 
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
-#include "kube/eviction_memory.h"
+#include "session/eviction_memory.h"
 
 namespace krafla {
 
@@ -30,6 +30,11 @@ ObjectRef GroupRefOf(const Cluster& c, TaskId id) {
   const Job& job = c.jobs[job_id];
   if (ClusterMirror::IsGroupOfOne(c.Text(job.name))) return {};
   return PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
+}
+
+ObjectRef GroupRef(std::string_view key, std::string_view uid) {
+  const size_t slash = key.find('/');
+  return PodGroupRef(key.substr(0, slash), key.substr(slash + 1), uid);
 }
 
 }  // namespace
@@ -80,6 +85,7 @@ bool LiveScheduler::Run(milliseconds patience) {
       parts_.mirror.TakeChangedGroups();  // nobody else does
     }
     led_ = leading;
+    ReportRings();
     SetLevels();
   }
   // Nothing new is begun; what was begun is brought to its end.
@@ -125,10 +131,11 @@ void LiveScheduler::MaybeRunCycle() {
   last_cycle_ = Clock::now() - cycle_begin_;
 }
 
-void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&) {
+void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
   const Cluster& c = session.cluster;
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
+  if (options_.on_cycle) options_.on_cycle(session, phases, wall_ms);
   for (const Bind& bind : session.plan.binds) {
     const Task& task = c.tasks[bind.task];
     parts_.effects.Bind({RefOf(c, bind.task), std::string(c.NodeName(bind.node))});
@@ -156,12 +163,28 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
                      return first.at(a.group.Key()) < first.at(b.group.Key());
                    });
   parts_.effects.Evict(std::move(evictions));
+  // Of these more was written down than came about.
+  for (const std::string& group : loop_.TakeWithdrawn())
+    if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, group);
+        !uid.empty())
+      parts_.effects.CorrectMemory(GroupRef(group, uid), MemoryOf(session.memory, group));
   parts_.statuses.AfterCycle(session);
-  parts_.metrics.Cycle(session, wall_ms);
+  parts_.metrics.Cycle(session, phases, wall_ms);
   if (!session.plan.binds.empty() || !session.plan.evictions.empty())
     Log(fmt::format("cycle binds={} evictions={} jobs={} pods={} ms={:.1f}",
                     session.plan.binds.size(), session.plan.evictions.size(), c.jobs.size(),
                     c.tasks.size(), wall_ms));
+}
+
+void LiveScheduler::ReportRings() {
+  for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings()) {
+    ++rings_;
+    Log(fmt::format("jobs evict each other in turn ring=\"{}\"", ring.text));
+    for (const std::string& job : ring.jobs)
+      if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, job);
+          !uid.empty())
+        parts_.events.Record({GroupRef(job, uid), true, "EvictionLoop", ring.text});
+  }
 }
 
 void LiveScheduler::CheckConfig() {
@@ -213,6 +236,7 @@ void LiveScheduler::SetLevels() {
                       .table_rebuilds = static_cast<double>(parts_.mirror.live().rebuilds()),
                       .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
                       .re_evictions = static_cast<double>(counts.re_evicted),
+                      .eviction_loops = static_cast<double>(rings_),
                       .leading = options_.may_write() ? 1.0 : 0.0});
 }
 

@@ -41,6 +41,10 @@ class LiveScheduler final : public DecisionSink {
     // The configuration, when its file has changed since the last call and is good.
     std::function<std::optional<SchedulerConfig>()> changed_config;
     std::function<void()> on_ready;  // synced, once
+    // While the session is open.
+    std::function<void(const Session& session, const std::vector<JobPhaseChange>& phases,
+                       double wall_ms)>
+        on_cycle;
     std::function<void(const std::string& line)> log;
     std::string default_queue = "default";
   };
@@ -61,6 +65,7 @@ class LiveScheduler final : public DecisionSink {
   bool Take(Clock::time_point until);
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
+  void ReportRings();
   void CheckConfig();
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);
@@ -75,6 +80,7 @@ class LiveScheduler final : public DecisionSink {
   std::atomic<bool> ready_ = false;
   bool queues_checked_ = false;
   bool led_ = false;
+  uint64_t rings_ = 0;
   std::optional<Clock::time_point> changed_since_;
   Clock::time_point config_check_;
   Clock::duration last_cycle_{};

@@ -1,4 +1,4 @@
-#include "kube/eviction_memory.h"
+#include "session/eviction_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -28,6 +28,16 @@ TEST(EvictionMemory, WhatIsWrittenIsReadBackToTheNanosecond) {
   EXPECT_EQ(after.FindJobLoss("a/g")->at, kNow);
   EXPECT_EQ(after.FindJobLoss("a/g")->size, 4);
   EXPECT_EQ(after.FindJobLoss("a/other"), nullptr);
+}
+
+TEST(EvictionMemory, TheWholeHasTheClocksOfAllZones) {
+  CycleMemory memory;
+  memory.SetLastEviction("rz1", kNow);
+  memory.SetLastEviction("rz2", Timestamp::FromUnixSeconds(1'772'000'000));
+  const GroupMemory texts = MemoryOf(memory, "a/g");
+  EXPECT_EQ(texts.zone_evictions,
+            "rz1=2026-03-08T20:00:00.000000123Z,rz2=2026-02-25T06:13:20.000000000Z");
+  EXPECT_EQ(texts.evictions, "");
 }
 
 TEST(EvictionMemory, NothingToSayIsNothing) {

@@ -1,0 +1,316 @@
+#include "kube/cluster_view.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/json_writer.h"
+#include "explain/why_waiting.h"
+#include "explain/zone_windows.h"
+#include "model/disruption_budget.h"
+#include "model/revocable_access.h"
+#include "session/session.h"
+
+namespace krafla {
+
+namespace {
+
+void WriteAmounts(JsonWriter& json, std::string_view name, const Resource& resource,
+                  const ResourceKinds& kinds) {
+  std::map<std::string_view, double> amounts;
+  for (int kind = 0; kind < kinds.size(); ++kind)
+    if (resource.Has(kind)) amounts[kinds.Name(kind)] = resource.Get(kind);
+  json.Key(name).BeginObject();
+  for (const auto& [kind, amount] : amounts) json.Key(kind).Number(amount);
+  json.EndObject();
+}
+
+void WriteAmounts(JsonWriter& json, std::string_view name, const std::optional<Resource>& resource,
+                  const ResourceKinds& kinds) {
+  if (resource) return WriteAmounts(json, name, *resource, kinds);
+  json.Key(name).Null();
+}
+
+void WriteTime(JsonWriter& json, std::string_view name, std::optional<Timestamp> time) {
+  json.Key(name);
+  if (time && time->Present()) {
+    json.String(FormatRfc3339(*time));
+  } else {
+    json.Null();
+  }
+}
+
+// What was true before the cycle that nobody hears of: its own marks are not shown.
+struct TruthBefore {
+  struct OfJob {
+    JobPhase phase;
+    std::array<int32_t, kTaskStatusCount> count;
+
+    int64_t Count(TaskStatus status) const { return count[static_cast<size_t>(status)]; }
+    int64_t Waiting() const { return Count(TaskStatus::kPending); }
+    int64_t Placed() const {
+      return Count(TaskStatus::kBinding) + Count(TaskStatus::kBound) + Count(TaskStatus::kRunning);
+    }
+  };
+  std::vector<OfJob> jobs;
+  std::vector<TaskStatus> tasks;
+
+  explicit TruthBefore(const Cluster& cluster) {
+    for (const Job& job : cluster.jobs) jobs.push_back({job.phase, job.count});
+    for (const Task& task : cluster.tasks) tasks.push_back(task.status);
+  }
+  bool HasPlace(TaskId task) const {
+    const TaskStatus status = tasks[task.value];
+    return status == TaskStatus::kBound || status == TaskStatus::kBinding ||
+           status == TaskStatus::kRunning;
+  }
+};
+
+class ViewMaker {
+ public:
+  ViewMaker(const Session& session, const CycleMemory& memory, const TruthBefore& before)
+      : s_(session), c_(session.cluster), memory_(memory), before_(before), why_(session) {
+    access_ = {.named_zones = s_.compat.named_zones,
+               .needs_annotation = s_.compat.implied_zone,
+               .silence_is_no = s_.compat.preemptable_default};
+  }
+
+  std::vector<ViewRow> Queues() const {
+    struct Account {
+      std::array<int64_t, 5> jobs{};
+      int64_t placed = 0;
+      int64_t waiting = 0;
+      Resource allocated;
+      Resource request;
+    };
+    std::map<QueueId, Account> accounts;
+    for (JobId id{0}; id.value < c_.jobs.size(); ++id.value) {
+      const Job& job = c_.jobs[id];
+      Account& account = accounts[job.queue];
+      const TruthBefore::OfJob& truth = before_.jobs[id.value];
+      ++account.jobs[static_cast<size_t>(truth.phase)];
+      account.placed += truth.Placed();
+      account.waiting += truth.Waiting();
+      account.request.Add(job.total_request);
+      for (const TaskId task : job.tasks)
+        if (before_.HasPlace(task)) account.allocated.Add(c_.Request(task));
+    }
+    std::vector<ViewRow> rows;
+    for (const QueueId id : c_.queues_by_name) {
+      const Queue& queue = c_.queues[id];
+      const QueueReport& report = s_.queue_reports[id];
+      const Account& account = accounts[id];
+      JsonWriter json;
+      json.BeginObject();
+      json.Key("name").String(c_.QueueName(id));
+      json.Key("state").String(ToString(queue.state));
+      json.Key("parent").String(c_.Text(queue.parent));
+      json.Key("weight").Integer(queue.weight);
+      json.Key("reclaimable").Bool(queue.reclaimable);
+      WriteAmounts(json, "capability", queue.capability, c_.kinds);
+      WriteAmounts(json, "guarantee", queue.guarantee, c_.kinds);
+      WriteAmounts(json, "deserved", report.known ? std::optional(report.deserved) : queue.deserved,
+                   c_.kinds);
+      WriteAmounts(json, "allocated", account.allocated, c_.kinds);
+      WriteAmounts(json, "request", account.request, c_.kinds);
+      json.Key("share");
+      if (report.known) {
+        json.Number(report.share);
+      } else {
+        json.Null();
+      }
+      json.Key("jobs").BeginObject();
+      for (size_t i = 0; i < account.jobs.size(); ++i)
+        json.Key(ToString(static_cast<JobPhase>(i))).Integer(account.jobs[i]);
+      json.EndObject();
+      json.Key("pods").BeginObject();
+      json.Key("placed").Integer(account.placed).Key("waiting").Integer(account.waiting);
+      json.EndObject().EndObject();
+      rows.push_back({"", std::string(c_.QueueName(id)), json.text()});
+    }
+    return rows;
+  }
+
+  std::vector<ViewRow> Jobs() const {
+    std::vector<ViewRow> rows;
+    for (const JobId id : c_.jobs_by_name) {
+      const Job& job = c_.jobs[id];
+      const std::string_view name = c_.Text(job.name);
+      const bool of_one = name.starts_with(kGroupOfOnePrefix);
+      JsonWriter json;
+      json.BeginObject();
+      json.Key("namespace").String(c_.Text(job.ns));
+      json.Key("name").String(of_one ? name.substr(kGroupOfOnePrefix.size()) : name);
+      json.Key("kind").String(of_one ? "Pod" : "PodGroup");
+      json.Key("queue").String(c_.QueueName(job.queue));
+      json.Key("phase").String(ToString(before_.jobs[id.value].phase));
+      json.Key("priority").Integer(job.priority);
+      json.Key("minMember").Integer(job.min_available);
+      WriteTime(json, "created", job.created);
+      WritePods(json, job, before_.jobs[id.value]);
+      const std::string why = WhyItWaits(id);
+      json.Key("waitsFor");
+      if (why.empty()) {
+        json.Null();
+      } else {
+        json.String(why);
+      }
+      WriteLosses(json, c_.JobKey(id));
+      json.EndObject();
+      rows.push_back(
+          {std::string(c_.Text(job.ns)), std::string(c_.QueueName(job.queue)), json.text()});
+    }
+    return rows;
+  }
+
+  std::vector<ViewRow> Zones(const TimeZone& fallback) const {
+    const std::vector<ConfiguredZone> configured = ConfiguredZones(s_.config, fallback);
+    std::set<std::string> names;
+    for (const ConfiguredZone& zone : configured) names.insert(zone.name);
+    for (const Node& node : c_.nodes)
+      if (node.zone != kEmptyStr) names.insert(std::string(c_.Text(node.zone)));
+    std::vector<ViewRow> rows;
+    for (const std::string& name : names) {
+      const auto it = std::find_if(configured.begin(), configured.end(),
+                                   [&](const ConfiguredZone& zone) { return zone.name == name; });
+      rows.push_back({"", "", ZoneJson(name, it == configured.end() ? nullptr : &*it)});
+    }
+    return rows;
+  }
+
+ private:
+  static void WritePods(JsonWriter& json, const Job& job, const TruthBefore::OfJob& truth) {
+    json.Key("pods").BeginObject();
+    json.Key("total").Integer(static_cast<int64_t>(job.tasks.size()));
+    json.Key("waiting").Integer(truth.Waiting());
+    json.Key("binding").Integer(truth.Count(TaskStatus::kBinding));
+    json.Key("bound").Integer(truth.Count(TaskStatus::kBound));
+    json.Key("running").Integer(truth.Count(TaskStatus::kRunning));
+    json.Key("releasing").Integer(truth.Count(TaskStatus::kReleasing));
+    json.Key("succeeded").Integer(truth.Count(TaskStatus::kSucceeded));
+    json.Key("failed").Integer(truth.Count(TaskStatus::kFailed));
+    json.EndObject();
+  }
+
+  // The sentence a user can act on; empty when nothing of the job waits.
+  std::string WhyItWaits(JobId id) const {
+    const Job& job = c_.jobs[id];
+    const TruthBefore::OfJob& truth = before_.jobs[id.value];
+    if (truth.Waiting() == 0 && !(job.tasks.empty() && truth.phase == JobPhase::kPending))
+      return {};
+    if (const std::string* refused = s_.EnqueueRefusal(id)) return *refused;
+    if (job.tasks.empty()) return "its pods: there are none yet";
+    if (job.Count(TaskStatus::kPipelined) > 0 && job.IsPipelined())
+      return "room is being made for it";
+    // Placed by the cycle that nobody hears of: the next one will do the same.
+    if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated) == 0)
+      return "the next cycle";
+    std::string reason = s_.WaitingReason(id);
+    for (const WhyWaiting::Answer& answer : why_.Of(id))
+      reason += (reason.empty() ? "" : "; ") + std::string(answer.action) + ": " + answer.reason;
+    return reason;
+  }
+
+  void WriteLosses(JsonWriter& json, const std::string& key) const {
+    const CycleMemory::JobEvictions* evictions = memory_.FindJobEvictions(key);
+    const CycleMemory::JobLoss* loss = memory_.FindJobLoss(key);
+    json.Key("evictions").BeginObject();
+    json.Key("forOthers").BeginArray();
+    if (evictions != nullptr)
+      for (const Timestamp at : evictions->times) json.String(FormatRfc3339(at));
+    json.EndArray();
+    WriteTime(json, "last", loss != nullptr ? std::optional(loss->at) : std::nullopt);
+    json.EndObject();
+  }
+
+  std::string ZoneJson(const std::string& name, const ConfiguredZone* zone) const {
+    JsonWriter json;
+    json.BeginObject();
+    json.Key("name").String(name);
+    json.Key("configured").Bool(zone != nullptr);
+    json.Key("window").String(zone != nullptr ? zone->text : "");
+    json.Key("timeZone").String(zone != nullptr ? zone->zone.name() : "");
+    json.Key("open").Bool(zone != nullptr && zone->IsOpen(s_.now));
+    json.Key("beingEmptied").Bool(zone != nullptr && zone->IsEmptied(s_.now));
+    WriteTime(json, "nextChange", zone != nullptr ? zone->NextChange(s_.now) : std::nullopt);
+    const Timestamp* last = memory_.LastEviction(name);
+    if (last == nullptr) last = memory_.LastEviction("");
+    WriteTime(json, "lastEviction", last != nullptr ? std::optional(*last) : std::nullopt);
+
+    struct OnZone {
+      JobId job;
+      int64_t pods = 0;
+      int64_t go = 0;
+    };
+    int64_t nodes = 0;
+    int64_t pods = 0;
+    int64_t go = 0;
+    std::map<std::string, OnZone> jobs;
+    for (const NodeId node : c_.nodes_by_name) {
+      if (c_.Text(c_.nodes[node].zone) != name) continue;
+      ++nodes;
+      for (const TaskId id : c_.nodes[node].tasks) {
+        const Task& task = c_.tasks[id];
+        const bool leaving = before_.tasks[id.value] == TaskStatus::kReleasing;
+        if (!before_.HasPlace(id) && !leaving) continue;
+        OnZone& on = jobs[task.job.valid() ? c_.JobKey(task.job) : c_.TaskKey(id)];
+        on.job = task.job;
+        ++on.pods;
+        ++pods;
+        if (!leaving && task.job.valid() && OffersItself(task, &c_.jobs[task.job], access_)) {
+          ++on.go;
+          ++go;
+        }
+      }
+    }
+    json.Key("nodes").Integer(nodes);
+    json.Key("pods").BeginObject().Key("total").Integer(pods).Key("mayBeTakenOff").Integer(go);
+    json.EndObject();
+    json.Key("jobs").BeginArray();
+    for (const auto& [key, on] : jobs) {
+      json.BeginObject().Key("job").String(key).Key("pods").Integer(on.pods);
+      json.Key("mayBeTakenOff").Integer(on.go);
+      json.Key("budget").String(
+          on.job.valid() ? DescribeBudget(c_.jobs[on.job].budget, s_.compat.budget_precedence)
+                         : std::string());
+      json.EndObject();
+    }
+    json.EndArray().EndObject();
+    return json.text();
+  }
+
+  const Session& s_;
+  const Cluster& c_;
+  const CycleMemory& memory_;
+  const TruthBefore& before_;
+  WhyWaiting why_;
+  AccessRules access_;
+};
+
+}  // namespace
+
+ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptions& options,
+                            const SchedulerConfig& config, const TimeZone& zone, Timestamp now) {
+  ReplayWorld world(options);
+  world.Fill(state.entries);
+  Cluster& cluster = world.live().cluster();
+  const TruthBefore before(cluster);
+  for (Job& job : cluster.jobs)
+    for (JobCondition& condition : job.conditions) condition.from_this_session = false;
+  CycleMemory memory = *state.memory;
+  std::string muted;
+  Log log;
+  log.CaptureTo(&muted);
+  Session session(cluster, config, {.now = now, .zone = zone, .memory = &memory}, log);
+  session.RunActions();
+  const ViewMaker maker(session, *state.memory, before);
+  return {.queues = maker.Queues(),
+          .jobs = maker.Jobs(),
+          .zones = maker.Zones(zone),
+          .version = state.version,
+          .at = now};
+}
+
+}  // namespace krafla
