@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include "base/json_writer.h"
+#include "model/well_known.h"
 
 namespace krafla {
 
@@ -244,9 +245,9 @@ std::string GroupMemoryPatch(const GroupMemory& memory, bool whole) {
       json.Key(key).Null();
     }
   };
-  write(kZoneEvictionsKey, memory.zone_evictions);
-  write(kEvictionsKey, memory.evictions);
-  write(kLossKey, memory.loss);
+  write(keys::kZoneEvictions, memory.zone_evictions);
+  write(keys::kEvictions, memory.evictions);
+  write(keys::kLastLoss, memory.loss);
   json.EndObject().EndObject().EndObject();
   return json.text();
 }

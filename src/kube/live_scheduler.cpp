@@ -7,7 +7,7 @@
 
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
-#include "kube/eviction_memory.h"
+#include "session/eviction_memory.h"
 
 namespace krafla {
 
@@ -131,10 +131,11 @@ void LiveScheduler::MaybeRunCycle() {
   last_cycle_ = Clock::now() - cycle_begin_;
 }
 
-void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&) {
+void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
   const Cluster& c = session.cluster;
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
+  if (options_.on_cycle) options_.on_cycle(session, phases, wall_ms);
   for (const Bind& bind : session.plan.binds) {
     const Task& task = c.tasks[bind.task];
     parts_.effects.Bind({RefOf(c, bind.task), std::string(c.NodeName(bind.node))});

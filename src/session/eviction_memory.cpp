@@ -1,9 +1,9 @@
-#include "kube/eviction_memory.h"
-
-#include <algorithm>
-#include <charconv>
+#include "session/eviction_memory.h"
 
 #include <fmt/format.h>
+
+#include <string>
+#include <utility>
 
 namespace krafla {
 
@@ -13,20 +13,6 @@ std::string Precise(Timestamp at) {
   std::string time = FormatRfc3339(at);
   time.pop_back();
   return fmt::format("{}.{:09}Z", time, at.ns - at.UnixSeconds() * Timestamp::kNsPerSecond);
-}
-
-Timestamp ParseTime(std::string_view text) {
-  const Result<ZonedTimestamp> at = ParseRfc3339(text);
-  return at ? at->time : Timestamp{};
-}
-
-template <class Fn>
-void ForEachPart(std::string_view list, Fn&& fn) {
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    fn(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
 }
 
 void Append(std::string& list, const std::string& part) {
@@ -64,32 +50,17 @@ GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group) {
 }
 
 void Recall(const GroupMemory& texts, std::string_view group, CycleMemory& memory) {
-  ForEachPart(texts.zone_evictions, [&](std::string_view part) {
-    const size_t equals = part.find('=');
-    if (equals == std::string_view::npos) return;
-    const std::string_view zone = part.substr(0, equals);
-    const Timestamp at = ParseTime(part.substr(equals + 1));
+  for (const auto& [zone, at] : ReadZoneEvictions(texts.zone_evictions).zones) {
     const Timestamp* known = memory.LastEviction(zone);
-    if (at.Present() && (known == nullptr || *known < at)) memory.SetLastEviction(zone, at);
-  });
-  std::vector<Timestamp> times;
-  ForEachPart(texts.evictions, [&](std::string_view part) {
-    if (const Timestamp at = ParseTime(part); at.Present()) times.push_back(at);
-  });
-  if (!times.empty()) {
-    std::sort(times.begin(), times.end());
-    memory.JobEvictionsOf(group).times = std::move(times);
+    if (known == nullptr || *known < at) memory.SetLastEviction(zone, at);
   }
-  const size_t slash = texts.loss.find('/');
-  if (slash == std::string::npos) return;
-  const Timestamp at = ParseTime(std::string_view(texts.loss).substr(0, slash));
-  int64_t size = 0;
-  const char* end = texts.loss.data() + texts.loss.size();
-  const auto [last, error] = std::from_chars(texts.loss.data() + slash + 1, end, size);
-  if (!at.Present() || error != std::errc{} || last != end) return;
-  CycleMemory::JobLoss& loss = memory.JobLossOf(group);
-  loss.at = at;
-  loss.size = size;
+  if (EvictionTimes evictions = ReadEvictionTimes(texts.evictions); !evictions.times.empty())
+    memory.JobEvictionsOf(group).times = std::move(evictions.times);
+  if (const std::optional<GroupLoss> last = ReadGroupLoss(texts.loss)) {
+    CycleMemory::JobLoss& loss = memory.JobLossOf(group);
+    loss.at = last->at;
+    loss.size = last->size;
+  }
 }
 
 }  // namespace krafla
