@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast test-e2e bench bench-micro package packages compare-kubernetes lint format clean
+.PHONY: demo build test test-fast test-e2e bench bench-e2e bench-micro package packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -34,6 +34,11 @@ test-e2e: build
 # Whole cycles on large generated clusters: a table, results.json and growth.svg in $(BUILD)/bench.
 bench: build
 	@python3 bench/run.py $(BUILD)/krafla $(BUILD)/bench
+
+# krafla serve, kube-scheduler and a bare client against one API server (needs Go).
+bench-e2e: build
+	@ninja -C $(BUILD) -j $(JOBS) krafla_http_load
+	@python3 bench/e2e.py $(BUILD)/krafla $(BUILD)/krafla_http_load $(BUILD)/bench
 
 # The hot pieces one by one.
 bench-micro: build

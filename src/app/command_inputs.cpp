@@ -29,7 +29,8 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 SchedulerConfig ReadConfig(const std::string& path, bool lenient,
-                           const std::optional<std::string>& profile, Diagnostics& diagnostics) {
+                           const std::optional<std::string>& profile, Diagnostics& diagnostics,
+                           std::string* read_text) {
   std::string text(DefaultSchedulerConfigText());
   ConfigReadOptions read{
       .file_name = "default configuration", .lenient = lenient, .profile = profile};
@@ -42,6 +43,7 @@ SchedulerConfig ReadConfig(const std::string& path, bool lenient,
     }
     text = std::move(*file);
   }
+  if (read_text != nullptr) *read_text = text;
   SchedulerConfig config = ReadSchedulerConfig(text, BuiltInVocabulary(), read, diagnostics);
   if (lenient)
     for (const TdmZone& zone : ReadTdmSettings(config, TimeZone{}).zones)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/command_inputs.h"
+#include "app/explain_server.h"
 #include "app/explanation_json.h"
 #include "app/explanation_text.h"
 #include "app/recalling_sink.h"
@@ -15,7 +16,10 @@ namespace krafla {
 
 int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::ostream& out,
                    std::ostream& err) {
+  if (!options.server.empty()) return ExplainFromServer(options, out, err);
   Diagnostics diagnostics;
+  if (options.cluster.empty())
+    diagnostics.Error({}, {}, "expected --cluster with manifests, or --server with an address");
   SessionOptions time = TimeOf(options.now, diagnostics);
   SchedulerConfig config =
       ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);

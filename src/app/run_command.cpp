@@ -9,6 +9,7 @@
 #include "app/plan_json.h"
 #include "app/plan_text.h"
 #include "app/recalling_sink.h"
+#include "app/replay_command.h"
 #include "base/diagnostics.h"
 #include "cluster_state/cluster_builder.h"
 #include "config/scheduler_config.h"
@@ -35,7 +36,10 @@ double PeakRssMb() {
 
 int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream& out,
                std::ostream& err) {
+  if (!options.replay.empty()) return ReplayCommand(options, out, err);
   Diagnostics diagnostics;
+  if (options.cluster.empty())
+    diagnostics.Error({}, {}, "expected --cluster with manifests, or --replay with a record");
   SessionOptions time = TimeOf(options.now, diagnostics);
   const SchedulerConfig config =
       ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);

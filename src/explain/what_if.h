@@ -47,7 +47,7 @@ class WhatIf {
   void ForgetInVain(std::string_view kind);
   size_t runs() const { return runs_; }
   size_t left_out() const { return left_out_; }
-  bool exhausted() const { return runs_ >= most_runs_; }
+  bool exhausted() const { return runs_ >= most_runs_ || inputs_.OutOfTime(); }
   // When, without any change, plugins will answer differently.
   std::optional<Timestamp> next_timer() const { return next_timer_; }
 

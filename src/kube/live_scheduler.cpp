@@ -125,10 +125,11 @@ void LiveScheduler::MaybeRunCycle() {
   last_cycle_ = Clock::now() - cycle_begin_;
 }
 
-void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&) {
+void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
   const Cluster& c = session.cluster;
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
+  if (options_.on_cycle) options_.on_cycle(session, phases, wall_ms);
   for (const Bind& bind : session.plan.binds) {
     const Task& task = c.tasks[bind.task];
     parts_.effects.Bind({RefOf(c, bind.task), std::string(c.NodeName(bind.node))});

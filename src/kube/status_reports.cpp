@@ -1,6 +1,7 @@
 #include "kube/status_reports.h"
 
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,7 +65,8 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
       mirror_(mirror),
       events_(events),
       options_(std::move(options)),
-      groups_(client, {.on_refused =
+      groups_(client, {.calm = options_.count_calm,
+                       .on_refused =
                            [this](const std::string& key, const HttpResponse& response) {
                              mirror_.ForgetPhase(key);
                              memos_.erase(key);
@@ -100,7 +102,8 @@ void StatusReports::Flush() {
 void StatusReports::AfterCycle(const Session& session) {
   ++cycle_;
   // Seen anew: what the server has may differ from what we wished.
-  for (const std::string& key : mirror_.TakeChangedGroups()) memos_.erase(key);
+  for (const std::string& key : mirror_.TakeChangedGroups())
+    if (const auto it = memos_.find(key); it != memos_.end()) it->second.stale = true;
   for (const JobId id : session.cluster.jobs_by_name) {
     ReportGroup(session, id);
     ReportWaiting(session, id);
@@ -130,9 +133,6 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   if (ClusterMirror::IsGroupOfOne(c.Text(job.name))) return;
   const std::string key = c.JobKey(id);
   size_t hash = static_cast<size_t>(job.phase);
-  for (const TaskStatus status :
-       {TaskStatus::kRunning, TaskStatus::kSucceeded, TaskStatus::kFailed})
-    Mix(hash, static_cast<size_t>(job.Count(status)));
   bool unschedulable = false;
   for (const JobCondition& condition : job.conditions) {
     if (!condition.from_this_session) continue;
@@ -140,11 +140,19 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
     Mix(hash, HashOf(condition.message));
     unschedulable = unschedulable || condition.type == "Unschedulable";
   }
+  const size_t words = hash;
+  for (const TaskStatus status :
+       {TaskStatus::kRunning, TaskStatus::kSucceeded, TaskStatus::kFailed})
+    Mix(hash, static_cast<size_t>(job.Count(status)));
   const auto [it, is_new] = memos_.try_emplace(key);
   GroupMemo& memo = it->second;
   memo.cycle = cycle_;
-  if (!is_new && memo.hash == hash) return;
+  if (!is_new && !memo.stale && memo.hash == hash) return;
+  if (std::exchange(memo.stale, false)) memo.unschedulable = false;
   memo.hash = hash;
+  // A phase is told at once; pods that start one after the other are told together.
+  const bool urgent = memo.words != words;
+  memo.words = words;
   const std::string* current = mirror_.StatusOf(key);
   if (current == nullptr) return;
   const ObjectRef group = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
@@ -161,7 +169,7 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
                 .content_type = std::string(kMergePatch),
                 .body = std::move(*patch),
                 .urgency = Urgency::kStatus},
-               true);
+               urgent);
   if (unschedulable)
     for (const GroupCondition& condition : wanted.conditions)
       if (condition.type == "Unschedulable" && condition.status == "True" && !memo.unschedulable)

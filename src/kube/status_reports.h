@@ -25,6 +25,7 @@ class StatusReports {
     std::chrono::milliseconds first_wait{1000};  // before a pod is told that it waits
     std::chrono::milliseconds calm{10'000};      // between two messages to one pod
     std::chrono::milliseconds queue_calm{1000};  // between two statuses of one queue
+    std::chrono::milliseconds count_calm{1000};  // between two counts of one PodGroup's pods
   };
 
   StatusReports(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
@@ -41,9 +42,11 @@ class StatusReports {
 
  private:
   struct GroupMemo {
-    size_t hash = 0;  // of what was wanted when it was looked at last
+    size_t hash = 0;   // of what was wanted when it was looked at last
+    size_t words = 0;  // of that without its counts
     uint64_t cycle = 0;
     bool unschedulable = false;
+    bool stale = false;  // the server has shown something since
   };
   struct WaitingMemo {
     std::string key;

@@ -1,4 +1,5 @@
 """What every end-to-end test needs: a cluster of its own shape, a scheduler, patience."""
+import collections
 import datetime
 import json
 import os
@@ -158,12 +159,18 @@ class ClusterTestCase(unittest.TestCase):
         return scheduler
 
     def empty_cluster(self):
+        # Whole collections at once: kubectl would ask for each object, five a second.
         p = self.plane
-        for ns in ("team-a", "team-b"):
-            p.kubectl("delete", "pods", "--all", "-n", ns, "--grace-period=0", "--force",
-                      "--wait=true")
-            p.kubectl("delete", "podgroups,poddisruptionbudgets,events", "--all", "-n", ns)
-        p.kubectl("delete", "nodes,queues.scheduling.volcano.sh", "--all")
+        namespaces = ("team-a", "team-b")
+        paths = [path for ns in namespaces for path in (
+            f"/api/v1/namespaces/{ns}/pods?gracePeriodSeconds=0", f"{GROUPS}/namespaces/{ns}/podgroups",
+            f"/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets",
+            f"/api/v1/namespaces/{ns}/persistentvolumeclaims", f"/api/v1/namespaces/{ns}/events")]
+        for path in (*paths, "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/storageclasses",
+                     "/api/v1/nodes", f"{GROUPS}/queues"):
+            p.request("DELETE", path)
+        eventually("no pods are left", lambda: not any(
+            p.get(f"/api/v1/namespaces/{ns}/pods")["items"] for ns in namespaces))
         for item in p.get("/apis/scheduling.k8s.io/v1/priorityclasses")["items"]:
             if not item["metadata"]["name"].startswith("system-"):
                 p.request("DELETE", "/apis/scheduling.k8s.io/v1/priorityclasses/"
@@ -263,24 +270,63 @@ class ClusterTestCase(unittest.TestCase):
                                   f"involvedObject.name={name}")
         return [(e["reason"], e["message"]) for e in json.loads(text)["items"]]
 
-    def audited(self, verb, subresource=None):
-        """Name and instant of what our user has successfully done to pods in this test."""
-        found = []
+    # ---- judging
+
+    def audit_entries(self):
+        """All that the server says our users have done in this test."""
         with open(self.plane.audit_log, "rb") as f:
             f.seek(self.audit_begins)
             for line in f:
                 if not line.endswith(b"\n"):
-                    break  # still being written
-                entry = json.loads(line)
-                ref = entry.get("objectRef", {})
-                if (entry["verb"] == verb and ref.get("resource") == "pods"
-                        and ref.get("subresource") == subresource
-                        and ref.get("namespace") == self.namespace
-                        and entry.get("responseStatus", {}).get("code", 0) < 300):
-                    when = datetime.datetime.fromisoformat(
-                        entry["requestReceivedTimestamp"].replace("Z", "+00:00"))
-                    found.append((ref["name"], when.timestamp()))
+                    return  # still being written
+                yield json.loads(line)
+
+    def audited(self, verb, subresource=None):
+        """Name and instant of what our user has successfully done to pods in this test."""
+        found = []
+        for entry in self.audit_entries():
+            ref = entry.get("objectRef", {})
+            if (entry["verb"] == verb and ref.get("resource") == "pods"
+                    and ref.get("subresource") == subresource
+                    and ref.get("namespace") == self.namespace
+                    and entry.get("responseStatus", {}).get("code", 0) < 300):
+                when = datetime.datetime.fromisoformat(
+                    entry["requestReceivedTimestamp"].replace("Z", "+00:00"))
+                found.append((ref["name"], when.timestamp()))
         return found
+
+    def successful(self, verb, subresource=None):
+        """Pods our user has done this to, by count."""
+        return collections.Counter(name for name, _ in self.audited(verb, subresource))
+
+    def evicted(self):
+        """Pods our user has evicted, by either way, by count."""
+        return self.successful("delete") + self.successful("create", "eviction")
+
+    def assert_all_is_well(self, bound, evicted=0, prefix=""):
+        """How every fault has to end: so many pods are bound, none was bound twice, nobody was
+        evicted but for a cause the test knows, no node has more than it can hold. Read from the API
+        and its audit log alone. Names are not used twice within a test."""
+        self.wait_bound(bound, prefix=prefix, patience_s=90)
+        binds = {n: c for n, c in self.successful("create", "binding").items()
+                 if n.startswith(prefix)}
+        # One that was done when the server died may be missing in its log; never are there two.
+        self.assertGreater(len(binds), 0)
+        self.assertEqual({n: c for n, c in binds.items() if c != 1}, {})
+        self.assertEqual(len(self.evicted()), evicted, self.evicted())
+        self.assertEqual({n: c for n, c in self.evicted().items() if c != 1}, {})
+        self.assert_no_node_is_overcommitted()
+
+    def assert_no_node_is_overcommitted(self):
+        used = collections.Counter()
+        for pod in self.pods().values():
+            node = pod["spec"].get("nodeName")
+            if node and pod["status"].get("phase") not in ("Succeeded", "Failed"):
+                used[node] += int(pod["spec"]["containers"][0]["resources"].get("requests", {}).get(
+                    "cpu", 0))
+        for node in self.plane.get("/api/v1/nodes")["items"]:
+            self.assertLessEqual(used[node["metadata"]["name"]],
+                                 int(node["status"]["allocatable"]["cpu"]))
 
     def stays(self, what, check, seconds=2.0):
         end = time.time() + seconds

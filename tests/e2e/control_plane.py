@@ -63,6 +63,10 @@ class Pki:
 
 
 class ControlPlane:
+    # What the audit log tells of: everything our user does, also as a service account.
+    audit_rules = [{"level": "Metadata", "users": [
+        "krafla", "system:serviceaccount:volcano-system:krafla"]}, {"level": "None"}]
+
     def __init__(self, programs, folder, audit=False):
         self.programs = programs
         self.folder = folder
@@ -111,8 +115,7 @@ class ControlPlane:
             with open(policy, "w") as f:
                 json.dump({"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
                            "omitStages": ["RequestReceived"],
-                           "rules": [{"level": "Metadata", "users": ["krafla"]},
-                                     {"level": "None"}]}, f)
+                           "rules": self.audit_rules}, f)
             argv += [f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
         self.spawn("kube-apiserver", argv)
         self.wait_until_ready()
@@ -159,13 +162,13 @@ class ControlPlane:
         for name in ("kwok", "kube-apiserver", "etcd"):
             self.stop(name)
 
-    def kubeconfig(self, user, cluster=None, credentials=None):
+    def kubeconfig(self, user, cluster=None, credentials=None, group=None):
         """A kubeconfig for a user; made when first asked for."""
         path = os.path.join(self.folder, f"{user}.conf")
         if os.path.exists(path) and not cluster and not credentials:
             return path
         if not os.path.exists(self.pki.path(user + ".crt")):
-            self.pki.issue(user, f"/CN={user}")
+            self.pki.issue(user, f"/O={group}/CN={user}" if group else f"/CN={user}")
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": user}}],

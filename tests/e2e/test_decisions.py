@@ -21,6 +21,31 @@ class Decisions(ClusterTestCase):
                                                 "team-a/train-0 to n1")
                    in self.events("Pod", "train-0"))
 
+    def test_phases_are_read_with_kubectl(self):
+        def phase():
+            return self.plane.kubectl("get", "podgroups", "train", "-n", "team-a", "-o",
+                                      "jsonpath={.status.phase}")
+        # Nothing is let in while the queue holds all it may have.
+        self.node("n1", cpu="4")
+        self.queue("small", weight=1, capability={"cpu": "1"})
+        self.scheduler()
+        self.plane.create(f"{GROUPS}/namespaces/team-a/podgroups", {
+            "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
+            "metadata": {"name": "train"},
+            "spec": {"minMember": 2, "queue": "small", "minResources": {"cpu": "2"}}})
+        for i in range(2):
+            self.pod(f"train-{i}", "train")
+        eventually("Pending", lambda: phase() == "Pending")
+        self.plane.request("PATCH", "/api/v1/nodes/n1", {"spec": {"unschedulable": True}},
+                           "application/merge-patch+json")
+        self.plane.request("PATCH", f"{GROUPS}/queues/small",
+                           {"spec": {"capability": {"cpu": "8"}}}, "application/merge-patch+json")
+        eventually("Inqueue", lambda: phase() == "Inqueue")
+        self.plane.request("PATCH", "/api/v1/nodes/n1", {"spec": {"unschedulable": False}},
+                           "application/merge-patch+json")
+        eventually("Running", lambda: phase() == "Running")
+        self.assertIn("train-0", self.plane.kubectl("get", "pods", "-n", "team-a", "-o", "wide"))
+
     def test_a_gang_that_does_not_fit_is_not_bound_and_says_why(self):
         self.node("n1", cpu="4")
         self.scheduler()

@@ -6,6 +6,7 @@ import time
 import unittest
 
 from cluster_test_case import CONFIG, ClusterTestCase, eventually
+from tcp_proxy import TcpProxy
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases/volcano"
 ELECT = ("--leader-elect=true", "--leader-elect-lease-duration=3s",
@@ -61,7 +62,7 @@ class Running(ClusterTestCase):
         self.job("high", 1, priority="high")
         self.stays("nobody preempts", lambda: "low-0" in self.bound(), 1)
         scheduler.write_config(CONFIG)
-        self.wait_bound(1, prefix="high")
+        self.assert_all_is_well(1, evicted=1, prefix="high")
 
     def test_a_wrong_start_is_said(self):
         def start(*flags):
@@ -75,27 +76,76 @@ class Running(ClusterTestCase):
         self.assertEqual((code, text), (2, "--schedule-perod: error: unknown flag; did you mean "
                                            "--schedule-period?\n"))
 
-    def test_a_token_file_is_read_again_when_it_rotates(self):
+    def test_a_token_is_rotated(self):
+        """The first one is no longer good when its Secret is gone; by then the file has another."""
         plane = self.plane
         account = "/api/v1/namespaces/volcano-system/serviceaccounts/krafla/token"
+        secrets = "/api/v1/namespaces/volcano-system/secrets"
 
-        def token():
-            return plane.create(account, {"apiVersion": "authentication.k8s.io/v1",
-                                          "kind": "TokenRequest",
-                                          "spec": {"expirationSeconds": 600}})["status"]["token"]
+        def token(name):
+            made = plane.create(secrets, {"apiVersion": "v1", "kind": "Secret",
+                                          "metadata": {"name": name}})
+            return plane.create(account, {
+                "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+                "spec": {"expirationSeconds": 600, "boundObjectRef": {
+                    "kind": "Secret", "apiVersion": "v1", "name": name,
+                    "uid": made["metadata"]["uid"]}}})["status"]["token"]
         path = os.path.join(plane.folder, "token")
-        with open(path, "w") as f:
-            f.write("not-a-token")
+
+        def write(text):
+            with open(path + ".new", "w") as f:
+                f.write(text)
+            os.rename(path + ".new", path)
+        write("not-a-token")
         self.node("n1")
         conf = plane.kubeconfig("by-token", credentials={"tokenFile": path})
         scheduler = self.scheduler(kubeconfig=conf, ready=False)
         eventually("refused", lambda: "401" in scheduler.log())
-        with open(path, "w") as f:
-            f.write(token())
+        first = token("first")
+        write(first)
         scheduler.wait_until_ready()
-        self.pod("alone")
+        self.pod("one")
         self.wait_bound(1)
-        self.assertNotIn("not-a-token", scheduler.log())
+        second = token("second")
+        write(second)
+        plane.request("DELETE", f"{secrets}/first")
+        # The server keeps what it knows of a token for ten seconds.
+        time.sleep(11)
+        self.pod("two")
+        self.assert_all_is_well_by("system:serviceaccount:volcano-system:krafla", 2)
+        for text in ("not-a-token", first, second):
+            self.assertNotIn(text, scheduler.log())
+        plane.request("DELETE", f"{secrets}/second")
+
+    def assert_all_is_well_by(self, user, bound):
+        self.assert_all_is_well(bound)
+        self.assertEqual({e["user"]["username"] for e in self.audit_entries()
+                          if e["objectRef"].get("subresource") == "binding"}, {user})
+
+    def test_a_leader_out_of_reach_does_not_write_after_its_lease(self):
+        """What it has sent stays on the way until the other leads, and arrives then."""
+        self.node("n1", cpu="8")
+        proxy = TcpProxy(self.plane.api_port)
+        self.plane.kubeconfig("krafla")
+        conf = self.plane.kubeconfig("krafla-cut-off", cluster={
+            "server": f"https://127.0.0.1:{proxy.port}"}, credentials={
+                "client-certificate-data": self.plane.pki.text("krafla.crt"),
+                "client-key-data": self.plane.pki.text("krafla.key")})
+        first = self.scheduler(flags=ELECT, kubeconfig=conf)
+        eventually("it leads", lambda: first.metric("krafla_leading") == 1)
+        second = self.scheduler(flags=ELECT)
+        self.job("early", 3)
+        proxy.stalled = True
+        eventually("the other takes over", lambda: second.metric("krafla_leading") == 1)
+        self.job("late", 3)
+        self.wait_bound(6)
+        self.assertEqual(first.process.wait(20), 1)
+        proxy.stalled = False
+        time.sleep(1)
+        self.assertIn("leadership is lost", first.log())
+        self.assert_all_is_well(6)
+        self.assertEqual(second.metric("krafla_leading"), 1)
+        proxy.close()
 
     def test_one_of_two_leads_and_the_other_takes_over(self):
         self.node("n1", cpu="8")
@@ -106,9 +156,11 @@ class Running(ClusterTestCase):
         self.pod("one")
         self.wait_bound(1)
         self.assertEqual(second.metric("krafla_leading"), 0)
+        # In the middle of its work.
+        self.job("gang", 5)
         first.stop(signal.SIGKILL)
         self.pod("two")
-        self.wait_bound(2)
+        self.assert_all_is_well(7)
         eventually("the second leads", lambda: second.metric("krafla_leading") == 1)
         self.assertEqual(second.stop(), 0)
         self.assertEqual(self.plane.get(LEASE)["spec"]["holderIdentity"], "")
@@ -126,7 +178,7 @@ class Running(ClusterTestCase):
         self.assertEqual(first.process.wait(20), 1)
         self.assertIn("leadership is lost", first.log())
         self.pod("two")
-        self.wait_bound(2)
+        self.assert_all_is_well(2)
         self.assertIsNone(second.process.poll())
 
 

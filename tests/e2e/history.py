@@ -1,0 +1,190 @@
+"""What the API server showed, in its own order: everything that happened to pods, nodes and PodGroups
+while somebody watched, and a judge who goes through it step by step. Knows nothing of the scheduler;
+reads the API and its audit log."""
+import collections
+import datetime
+import json
+import threading
+import time
+import urllib.request
+
+LAG_S = 5.0  # news may be so late at the scheduler before it is to blame
+
+
+def instant(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+class History:
+    """Watches until stopped. Steps are (resource version, kind, event type, object, seen at)."""
+
+    def __init__(self, plane, paths):
+        self.plane, self.steps, self.holes, self.closing = plane, [], [], False
+        self.lock = threading.Lock()
+        self.answers = []
+        plane.request("GET", "/readyz", raw=True)  # makes the TLS context
+        for kind, path in paths.items():
+            items = plane.get(path)
+            for item in items["items"]:
+                self.add(kind, "ADDED", item)
+            request = urllib.request.Request(
+                f"{plane.url}{path}?watch=true&resourceVersion="
+                f"{items['metadata']['resourceVersion']}")
+            answer = urllib.request.urlopen(request, context=plane.context)
+            self.answers.append(answer)
+            threading.Thread(target=self.follow, args=(kind, answer), daemon=True).start()
+
+    def add(self, kind, what, item):
+        with self.lock:
+            self.steps.append((int(item["metadata"]["resourceVersion"]), kind, what, item,
+                               time.time()))
+
+    def follow(self, kind, answer):
+        try:
+            for line in answer:
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    raise ValueError(line)
+                self.add(kind, event["type"], event["object"])
+            raise ValueError("the watch ended")
+        except (ValueError, OSError, AttributeError) as problem:
+            if not self.closing:
+                self.holes.append(f"{kind}: {problem}")
+
+    def stop(self):
+        self.closing = True
+        with self.lock:
+            return sorted(self.steps, key=lambda step: step[0])
+
+
+def cpu_of(pod):
+    return int(pod["spec"]["containers"][0]["resources"].get("requests", {}).get("cpu", 0))
+
+
+def group_of(pod):
+    return pod["metadata"].get("annotations", {}).get("scheduling.k8s.io/group-name", "")
+
+
+def condition(pod, kind):
+    return next((c for c in pod["status"].get("conditions", []) if c["type"] == kind), None)
+
+
+class Judge:
+    """Goes through a history. `evictions`: name and instant of what the scheduler has removed, from
+    the audit log. Everything else that goes was removed by others, who may do that."""
+
+    def __init__(self, steps, evictions):
+        self.problems = []
+        self.evictions = dict(evictions)
+        self.pods, self.nodes, self.groups = {}, {}, {}
+        self.binds = collections.Counter()  # by UID
+        self.touched = collections.defaultdict(list)   # group: when others meddled with it
+        self.bound = collections.defaultdict(list)     # group: (when, how many are bound)
+        self.minimum = collections.defaultdict(list)   # group: (when, minimum)
+        self.bind_times = collections.defaultdict(list)
+        self.running_since = {}  # by name
+        self.last_seen = {}      # by name
+        for _, kind, what, item, when in steps:
+            getattr(self, "see_" + kind)(what, item, when)
+        self.judge_gangs()
+        self.judge_evictions()
+
+    # ---- step by step
+
+    def see_node(self, what, node, when):
+        name = node["metadata"]["name"]
+        if what == "DELETED":
+            self.nodes.pop(name, None)
+            return
+        self.nodes.setdefault(name, []).append(
+            (when, int(node["status"].get("allocatable", {}).get("cpu", 0)),
+             bool(node["spec"].get("unschedulable"))))
+
+    def see_group(self, what, group, when):
+        name = group["metadata"]["name"]
+        if what == "DELETED":
+            self.touched[name].append(when)
+            self.groups.pop(name, None)
+            return
+        least = group["spec"].get("minMember", 1)
+        if name in self.groups and self.groups[name] != least:
+            self.touched[name].append(when)
+        self.groups[name] = least
+        self.minimum[name].append((when, least))
+
+    def see_pod(self, what, pod, when):
+        uid, name, group = pod["metadata"]["uid"], pod["metadata"]["name"], group_of(pod)
+        before = self.pods.get(uid)
+        gone = what == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed")
+        if before is None and not gone and pod["spec"].get("nodeName"):
+            before = dict(pod, spec=dict(pod["spec"], nodeName=""))  # bound before it was seen
+        self.last_seen[name] = pod
+        if pod["status"].get("phase") == "Running":
+            self.running_since.setdefault(name, when)
+        if gone:
+            self.pods.pop(uid, None)
+            if name not in self.evictions:
+                self.touched[group].append(when)
+        else:
+            self.pods[uid] = pod
+        node = pod["spec"].get("nodeName")
+        if not gone and node and before is not None and not before["spec"].get("nodeName"):
+            self.binds[uid] += 1
+            self.bind_times[group].append((when, name))
+            self.judge_bind(pod, node, when)
+        self.bound[group].append((when, sum(
+            1 for p in self.pods.values() if group_of(p) == group and p["spec"].get("nodeName"))))
+
+    def judge_bind(self, pod, node, when):
+        name = pod["metadata"]["name"]
+        if node not in self.nodes:
+            return  # it went while the pod was on its way
+        states = self.nodes[node]
+        # As it was at some time within the lag: the last state before it, and all since.
+        recent = [s for s in states if s[0] >= when - LAG_S]
+        older = [s for s in states if s[0] < when - LAG_S]
+        recent = older[-1:] + recent
+        room = max(cpu for _, cpu, _ in recent)
+        used = sum(cpu_of(p) for p in self.pods.values() if p["spec"].get("nodeName") == node)
+        if used > room:
+            self.problems.append(f"{name} overcommits {node}: {used} of {room}")
+        if all(unschedulable for *_, unschedulable in recent):
+            self.problems.append(f"{name} was bound to {node}, which is cordoned")
+
+    # ---- at the end
+
+    def was_touched(self, group, until):
+        return any(when <= until for when in self.touched[group])
+
+    def judge_gangs(self):
+        """A bind is right when the gang has its minimum soon after it."""
+        for group, binds in self.bind_times.items():
+            for when, name in binds:
+                until = when + 4 * LAG_S
+                if self.was_touched(group, until) or not self.minimum[group]:
+                    continue
+                least = self.minimum[group][-1][1]
+                reached = max(n for at, n in self.bound[group] if when <= at <= until)
+                if reached < least:
+                    self.problems.append(f"{name} was bound, its gang got {reached} of {least}")
+
+    def judge_evictions(self):
+        for name, when in self.evictions.items():
+            pod = self.last_seen.get(name)
+            if pod is None:
+                continue  # of before our time
+            group, meta = group_of(pod), pod["metadata"]
+            if meta.get("labels", {}).get("protected"):
+                self.problems.append(f"{name} was evicted, its budget allows none")
+            cooldown = meta.get("annotations", {}).get("volcano.sh/cooldown-time")
+            since = condition(pod, "PodScheduled")
+            if cooldown and since and self.running_since.get(name, when) < when - LAG_S:
+                left = instant(since["lastTransitionTime"]) + int(cooldown[:-1]) - when
+                if left > 0:
+                    self.problems.append(f"{name} was evicted {left:.1f} s before its cooldown ends")
+            least = self.groups.get(group, 0)
+            if least > 1 and not self.was_touched(group, when + LAG_S):
+                left = min((n for at, n in self.bound[group] if when <= at <= when + LAG_S),
+                           default=least)
+                if left < least:
+                    self.problems.append(f"{name} was evicted, its gang has {left} of {least} left")
