@@ -196,7 +196,7 @@ class ZoneStory {
     std::string text;
     if (forecast.cut_short) {
       text = fmt::format("{} evicts {} in {} step{} and more, which there was no time to look at",
-                         when, Pods(gone), forecast.steps.size(),
+                         when, PodCount(gone), forecast.steps.size(),
                          forecast.steps.size() == 1 ? "" : "s");
     } else if (forecast.complete) {
       text = fmt::format(
