@@ -34,7 +34,7 @@ class Forecaster {
     const int64_t period_ns = std::max(tdm_.evict_period_ns, Timestamp::kNsPerSecond);
     Timestamp at = out_.begin;
     size_t idle = 0;
-    for (size_t step = 0; step < kMostSteps; ++step, at.ns += period_ns) {
+    for (size_t step = 0; step < kMostSteps; ++step) {
       if (StillThere().empty()) {
         out_.complete = true;
         return std::move(out_);
@@ -49,7 +49,8 @@ class Forecaster {
       }
       const bool decided = Step(at);
       idle = decided ? 0 : idle + 1;
-      if (idle >= kIdleSteps) break;
+      // Nobody waits for the end of all instants.
+      if (idle >= kIdleSteps || __builtin_add_overflow(at.ns, period_ns, &at.ns)) break;
     }
     out_.complete = StillThere().empty();
     out_.stay = StillThere();

@@ -74,12 +74,15 @@ class TdmPlugin final : public Plugin, public DrainReport {
   void ReadWindows(const TdmZone& read);
   std::optional<Timestamp> NextTimer() const;
 
+  std::vector<uint64_t> ZoneWords() const;
+
   ZoneWish WishOf(const Task& task) const;
   const ZoneWish& WishOfClass(ClassId cls);
   void SampleClasses();
   // 0: the node's zone can be used.
   ReasonCode WhyNotUsable(const ZoneNode& node, const ZoneWish& wish);
   void Filter(ClassId cls, std::span<Refusal> refusals);
+  Refusal FilterAt(ClassId cls, NodeId node);
   void LogFilter(TaskId task);
   double Score(ClassId cls, NodeId node);
   bool StepsAside(TaskId task) const;
@@ -148,7 +151,9 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   drainer_.emplace(session, zones_, period_ns, access_, *disruptions_, *notes_);
 
   hooks.predicate = PredicateHook{
-      .fixed = [this](ClassId cls, std::span<Refusal> refusals) { Filter(cls, refusals); }};
+      .fixed = [this](ClassId cls, std::span<Refusal> refusals) { Filter(cls, refusals); },
+      .fixed_at = [this](ClassId cls, NodeId node) { return FilterAt(cls, node); }};
+  hooks.lasting = ZoneWords();
   if (session.log.V(4))
     hooks.predicate->prepare = [this](TaskId task) {
       LogFilter(task);
@@ -236,9 +241,8 @@ void TdmPlugin::ReadWindows(const TdmZone& read) {
 void TdmPlugin::FindZoneNodes() {
   not_revocable_ = session_->reasons.Intern(
       fmt::format("not allowed on revocable node: needs annotation {}", keys::kRevocableZone));
-  for (NodeId node : cluster_->nodes_by_name) {
+  for (NodeId node : session_->ZoneNodes()) {
     const StrId name = cluster_->nodes[node].zone;
-    if (name == kEmptyStr) continue;
     const auto [it, is_new] =
         zone_of_name_.try_emplace(name, static_cast<uint32_t>(node_zones_.size()));
     if (is_new) node_zones_.push_back(DescribeZone(name));
@@ -271,6 +275,18 @@ TdmPlugin::NodeZone TdmPlugin::DescribeZone(StrId id) {
   if (!it->open)
     zone.closed = session_->reasons.Intern(why_closed_[static_cast<size_t>(it - zones_.begin())]);
   return zone;
+}
+
+// What the zones say to a class now. With a window's end in sight it depends on the instant.
+std::vector<uint64_t> TdmPlugin::ZoneWords() const {
+  std::vector<uint64_t> words{not_revocable_};
+  bool ends = false;
+  for (const NodeZone& zone : node_zones_) {
+    words.insert(words.end(), {zone.name.value, zone.closed, zone.foreign, zone.too_long});
+    ends = ends || zone.too_long != 0;
+  }
+  if (ends) words.push_back(static_cast<uint64_t>(session_->now.ns));
+  return words;
 }
 
 // ---- predicate and score: what a class may do, asked once per session
@@ -322,6 +338,13 @@ void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
   for (const ZoneNode& entry : zone_nodes_)
     if (const ReasonCode why = WhyNotUsable(entry, wish); why != 0)
       refusals[entry.node.value].Join({Refusal::kUnschedulableAndUnresolvable, why});
+}
+
+Refusal TdmPlugin::FilterAt(ClassId cls, NodeId node) {
+  const StrId name = cluster_->nodes[node].zone;
+  if (name == kEmptyStr) return {};
+  const ReasonCode why = WhyNotUsable({node, zone_of_name_.at(name)}, WishOfClass(cls));
+  return why != 0 ? Refusal{Refusal::kUnschedulableAndUnresolvable, why} : Refusal{};
 }
 
 // The lines are per task and node; the answer is per class, so they are written apart from it.

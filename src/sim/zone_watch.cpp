@@ -45,10 +45,11 @@ void ZoneWatch::LookForEmptyZones(Timestamp now) {
   }
 }
 
-bool ZoneWatch::AnyClosedWithGuests() const {
-  return std::any_of(zones_.begin(), zones_.end(), [&](const Watched& zone) {
-    return zone.known && !zone.open && world_.GuestsOf(zone.name) > 0;
-  });
+std::vector<StrId> ZoneWatch::ClosedWithGuests() const {
+  std::vector<StrId> names;
+  for (const Watched& zone : zones_)
+    if (zone.known && !zone.open && world_.GuestsOf(zone.name) > 0) names.push_back(zone.name);
+  return names;
 }
 
 std::optional<Timestamp> ZoneWatch::ClosedSince(StrId name) const {

@@ -25,7 +25,8 @@ class ZoneWatch {
   // Tells of closed zones that have become empty. Cheap; to be called whenever somebody may have
   // left.
   void LookForEmptyZones(Timestamp now);
-  bool AnyClosedWithGuests() const;
+  // By name.
+  std::vector<StrId> ClosedWithGuests() const;
   // When a configured zone of that name has closed; nothing while it is open.
   std::optional<Timestamp> ClosedSince(StrId zone) const;
 
