@@ -102,7 +102,7 @@ TEST(ReadCluster, TwoObjectsOfOneNameAreAnErrorPerKind) {
     const ReadResult result = ReadText(text + text);
     EXPECT_NE(result.Messages().find("test.yaml:4:1: error: "), std::string::npos) << text;
     EXPECT_NE(result.Messages().find("metadata.name: duplicate: there is one of that name already, "
-                                     "at test.yaml:1:1\n"),
+                                     "at test.yaml:2:1\n"),
               std::string::npos)
         << result.Messages();
   }
