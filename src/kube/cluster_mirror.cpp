@@ -64,7 +64,9 @@ ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options
   live_ = std::make_unique<LiveCluster>(options_.build);
   sink_ = std::make_unique<Sink>(*this, *live_);
   decoder_ = std::make_unique<ObjectDecoder>(
-      *sink_, DecodeOptions{.lenient = true, .scheduler_names = options_.scheduler_names},
+      *sink_,
+      DecodeOptions{
+          .lenient = true, .scheduler_names = options_.scheduler_names, .finds_odd_words = false},
       problems_, facts_);
 }
 
