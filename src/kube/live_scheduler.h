@@ -65,6 +65,7 @@ class LiveScheduler final : public DecisionSink {
   bool Take(Clock::time_point until);
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
+  void ReportRings();
   void CheckConfig();
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);
@@ -79,6 +80,7 @@ class LiveScheduler final : public DecisionSink {
   std::atomic<bool> ready_ = false;
   bool queues_checked_ = false;
   bool led_ = false;
+  uint64_t rings_ = 0;
   std::optional<Clock::time_point> changed_since_;
   Clock::time_point config_check_;
   Clock::duration last_cycle_{};

@@ -327,7 +327,12 @@ class Server {
   InboxApiClient client_{writing_, inbox_};
   EventRecorder events_{client_,
                         {.component = options_.scheduler_names.front(), .instance = identity_}};
-  Effects effects_{client_, mirror_, events_, {.log = options_.log}};
+  Effects effects_{client_,
+                   mirror_,
+                   events_,
+                   {.log = options_.log, .on_evicted = [this](const EvictOrder& order) {
+                      loop_->EvictionTaken(order.pod.Key());
+                    }}};
   StatusReports statuses_{client_, mirror_, events_, {.log = options_.log}};
   Log log_;
   std::optional<SchedulingLoop> loop_;

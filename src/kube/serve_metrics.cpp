@@ -96,6 +96,9 @@ struct ServeMetrics::Families {
   Gauge& re_evictions = GaugeFamily(registry, "krafla_re_evictions_total",
                                     "Evictions from PodGroups that have lost pods before")
                             .Add({});
+  Gauge& eviction_loops = GaugeFamily(registry, "krafla_eviction_loops_total",
+                                      "Rings of jobs that evict each other in turn")
+                              .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
   Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
                                            "Configurations read again, by result");
@@ -195,6 +198,7 @@ void ServeMetrics::Set(const Levels& levels) {
   f.rebuilds.Set(levels.table_rebuilds);
   f.waiting_pods.Set(levels.waiting_pods);
   f.re_evictions.Set(levels.re_evictions);
+  f.eviction_loops.Set(levels.eviction_loops);
   f.leading.Set(levels.leading);
 }
 
