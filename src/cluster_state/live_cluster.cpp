@@ -604,6 +604,14 @@ const NodeFacts* LiveCluster::FindNode(StrId name) const {
   return state_->nodes.Find(name.value);
 }
 
+const PersistentVolumeClaim* LiveCluster::FindClaim(StrId ns, StrId name) const {
+  return state_->claims.Find(NameKey(ns, name));
+}
+
+const PersistentVolume* LiveCluster::FindVolume(StrId name) const {
+  return state_->volumes.Find(name.value);
+}
+
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {
   ++version_;
   State& s = *state_;

@@ -130,6 +130,7 @@ class Server {
         config_stamp_(StampOf(options.config_path)) {
     inbox_.OnRoom([this] { reading_.Resume(); });
     effects_.SetEvictionApi(config.eviction_api);
+    effects_.SetVolumePatience(VolumePatience(config));
     loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
   }
 
