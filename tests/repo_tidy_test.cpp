@@ -33,12 +33,14 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"explain", {"base", "model", "config", "fair_share", "session", "cluster_state"}},
     {"sim",
      {"base", "model", "config", "session", "cluster_state", "scheduler", "manifest", "explain"}},
+    {"record",
+     {"base", "model", "config", "session", "cluster_state", "scheduler", "manifest", "explain"}},
     {"kube",
      {"base", "model", "config", "session", "kube_rules", "cluster_state", "scheduler", "manifest",
-      "explain"}},
+      "explain", "record"}},
     {"app",
      {"base", "model", "config", "session", "scheduler", "manifest", "cluster_state", "check",
-      "explain", "sim", "kube"}},
+      "explain", "sim", "kube", "record"}},
 };
 
 std::vector<fs::path> Sources(const fs::path& folder) {

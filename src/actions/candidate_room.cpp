@@ -1,5 +1,7 @@
 #include "actions/candidate_room.h"
 
+#include <utility>
+
 namespace krafla {
 
 namespace {
@@ -49,6 +51,7 @@ void CandidateRoom::Make(Sums& sums, Group group) {
   const Cluster& cluster = session_.cluster;
   const size_t n = cluster.nodes_by_name.size();
   if (position_of_.empty()) {
+    seen_.assign(n, 0);
     position_of_.assign(cluster.nodes.size(), 0);
     for (uint32_t p = 0; p < n; ++p) position_of_[cluster.nodes_by_name[p].value] = p;
   }
@@ -61,15 +64,22 @@ void CandidateRoom::Make(Sums& sums, Group group) {
   sums.synced = session_.node_changes().size();
 }
 
+template <class F>
+void CandidateRoom::ForEachChanged(size_t since, F&& f) {
+  const std::vector<NodeId>& changes = session_.node_changes();
+  ++passes_;
+  for (size_t i = since; i < changes.size(); ++i) {
+    const uint32_t p = position_of_[changes[i].value];
+    if (std::exchange(seen_[p], passes_) != passes_) f(p);
+  }
+}
+
 void CandidateRoom::Synchronize(Sums& sums) {
   const std::vector<NodeId>& changes = session_.node_changes();
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
     for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p) AddUp(sums, p);
   } else {
-    for (size_t i = sums.synced; i < changes.size(); ++i) {
-      if (i > sums.synced && changes[i] == changes[i - 1]) continue;
-      AddUp(sums, position_of_[changes[i].value]);
-    }
+    ForEachChanged(sums.synced, [&](uint32_t p) { AddUp(sums, p); });
   }
   sums.synced = changes.size();
 }
@@ -107,7 +117,7 @@ std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule&
     kept.bits.assign((n + kWord - 1) / kWord, 0);
     for (uint32_t p = 0; p < n; ++p) set(p);
   } else {
-    for (size_t i = kept.synced; i < changes.size(); ++i) set(position_of_[changes[i].value]);
+    ForEachChanged(kept.synced, set);
   }
   kept.synced = changes.size();
   return kept.bits;

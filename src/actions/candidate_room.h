@@ -51,12 +51,17 @@ class CandidateRoom {
   void Make(Sums& sums, Group group);
   void Synchronize(Sums& sums);
   void AddUp(Sums& sums, uint32_t position);
+  // Calls f with the position of every node changed since, once each.
+  template <class F>
+  void ForEachChanged(size_t since, F&& f);
   bool HasRoom(const Sums& sums, ClassId cls, uint32_t position, bool needs_candidates) const;
 
   Session& session_;
   std::vector<uint32_t> position_of_;  // by NodeId
-  Sums nobody_;                        // tasks of jobs that have nobody to give
-  Sums group_;                         // actions go queue by queue
+  std::vector<uint32_t> seen_;         // by position: the last pass over changes that met it
+  uint32_t passes_ = 0;
+  Sums nobody_;  // tasks of jobs that have nobody to give
+  Sums group_;   // actions go queue by queue
   Sums* current_ = nullptr;
 };
 

@@ -13,7 +13,6 @@ void EvictNominatedVictims(Session& s) {
   const auto pdb =
       static_cast<size_t>(std::find(names.begin(), names.end(), "pdb") - names.begin());
   const bool pdb_nominates = pdb < names.size() && (victims.permitted_by >> pdb & 1) != 0;
-  Statement statement(s);
   for (TaskId id : victims.tasks) {
     const Task& task = s.cluster.tasks[id];
     // Of a pod without a PodGroup nobody would make a new one.
@@ -24,12 +23,10 @@ void EvictNominatedVictims(Session& s) {
     // A gang leaves a closing zone whole, from ordinary nodes too; only Volcano's pdb nominates for
     // another reason.
     const bool on_zone = task.node.valid() && s.cluster.nodes[task.node].zone != kEmptyStr;
-    statement.Evict(
-        id, TaskId{},
-        pdb_nominates && !on_zone ? EvictionReason::kBudget : EvictionReason::kZoneClosed,
+    Statement::EvictForGood(
+        s, id, pdb_nominates && !on_zone ? EvictionReason::kBudget : EvictionReason::kZoneClosed,
         victims.permitted_by);
   }
-  statement.Commit();
 }
 
 }  // namespace krafla

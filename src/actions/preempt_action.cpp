@@ -147,10 +147,10 @@ class PreemptAction : public Action {
     }
     if (s.JobPipelined(id)) {
       s.trace.Add({TraceKind::kCommit, 0, 0, id.value});
-      statement.Commit();
+      room_->Keep(statement);
     } else {
       s.trace.Add({TraceKind::kDiscard, 0, 0, id.value});
-      statement.Discard();
+      room_->TakeBack(statement);
     }
   }
 
@@ -161,10 +161,10 @@ class PreemptAction : public Action {
       const TaskId task = tasks.Pop();
       Statement statement(s);
       if (!FindRoom(statement, task, {.whose = VictimRule::Whose::kOwnJob})) {
-        statement.Discard();
+        room_->TakeBack(statement);
         return;
       }
-      statement.Commit();
+      room_->Keep(statement);
     }
   }
 

@@ -102,10 +102,10 @@ class ReclaimAction : public Action {
     }
     if (s.JobPipelined(id)) {
       s.trace.Add({TraceKind::kCommit, 0, 1, id.value});
-      statement.Commit();
+      room_->Keep(statement);
     } else {
       s.trace.Add({TraceKind::kDiscard, 0, 1, id.value});
-      statement.Discard();
+      room_->TakeBack(statement);
     }
   }
 

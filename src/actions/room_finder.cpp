@@ -27,10 +27,59 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
                           RefusalMemory* memory) {
   furthest_.clear();
   losses_matter_ = false;
-  if (session_.log.V(3)) return TryAll(statement, task, rule, order, memory);
-  const auto ranking = session_.node_search().RankForPreemption(task, memory);
-  return ranking ? TryRanked(statement, task, rule, order, *ranking)
-                 : TryAll(statement, task, rule, order, memory);
+  NodeSearch& search = session_.node_search();
+  if (session_.log.V(3) || !search.CanRank(task, memory)) {
+    repeated_.NoteUnknown();
+    return TryAll(statement, task, rule, order, memory);
+  }
+  const bool has_key = in_vain_.MakeKey(task, rule, search.LeftOut(task), key_);
+  std::optional<NodeRanking> ranking;
+  if (has_key) {
+    if (const RepeatedSteps::Step* step = repeated_.Find(key_)) {
+      const ClassId cls = session_.cluster.tasks[task].cls;
+      if (order == Order::kBestScore && repeated_.NeedsScores(cls)) {
+        ranking = search.RankForPreemption(task, memory);
+        repeated_.SetScores(cls, ranking->scores);
+      }
+      if (repeated_.Holds(*step, order == Order::kName))
+        return Repeat(statement, task, rule, *step);
+    }
+  }
+  if (!ranking) ranking = search.RankForPreemption(task, memory);
+  made_.node = NodeId{};
+  const bool done = TryRanked(statement, task, rule, order, *ranking, has_key);
+  const double score = order == Order::kBestScore && done ? ranking->scores[position_made_] : 0;
+  if (has_key) {
+    repeated_.Note(made_, position_made_, score, furthest_);
+  } else {
+    repeated_.NoteUnknown();
+  }
+  return done;
+}
+
+void RoomFinder::TakeBack(Statement& statement) {
+  repeated_.WillBeTakenBack();
+  statement.Discard();
+  repeated_.WasTakenBack(statement);
+}
+
+void RoomFinder::Keep(Statement& statement) {
+  statement.Commit();
+  repeated_.WasKept();
+}
+
+bool RoomFinder::Repeat(Statement& statement, TaskId task, const VictimRule& rule,
+                        const RepeatedSteps::Step& step) {
+  Replay(task, step.furthest);
+  const RoomMade& made = step.made;
+  repeated_.Taken();
+  if (!made.node.valid()) return false;
+  session_.trace.Add({TraceKind::kTryTask, 0, 0, task.value, made.node.value});
+  for (const TaskId victim : made.evicted)
+    statement.Evict(victim, task, ReasonFor(session_.cluster, task, rule, victim),
+                    made.permitted_by);
+  statement.Pipeline(task, made.node, made.frees_something);
+  return true;
 }
 
 void RoomFinder::FindPositions(TaskId task, RefusalMemory* memory) {
@@ -112,7 +161,7 @@ bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rul
 }
 
 bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                           const NodeRanking& ranking) {
+                           const NodeRanking& ranking, bool has_key) {
   if (!ranking.AnyAllowed()) {
     if (!session_.cluster.nodes_by_name.empty())
       NoteSkipped(
@@ -121,7 +170,6 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
     return false;
   }
   const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
-  const bool has_key = in_vain_.MakeKey(task, rule, ranking.left_out, key_);
   const KnownInVain::Since begin = in_vain_.Now();
   const KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
   if (known != nullptr && !in_vain_.NodesToAskAgain(*known, positions_)) known = nullptr;
@@ -177,8 +225,9 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const size_t begin = session_.trace.events().size();
-  const MakeRoom made =
-      MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule);
+  const MakeRoom made = MakeRoomOnNode(session_, statement, task,
+                                       session_.cluster.nodes_by_name[position], rule, &made_);
+  position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   losses_matter_ |= made == MakeRoom::kNo;
   // Kept for tasks that will not try: what was tried, who was spared last, what was missing.

@@ -4,6 +4,7 @@
 // 1. Nodes with refusals that no eviction lifts are left out (NodeSearch).
 // 2. So are nodes where room would be short if every candidate went (CandidateRoom).
 // 3. A "no" from everywhere is remembered (KnownInVain).
+// 4. So is the whole search, for tasks that find the session as it was then (RepeatedSteps).
 //
 // None of this changes an answer. With log lines per node switched on, every node is tried.
 #pragma once
@@ -15,6 +16,7 @@
 #include "actions/candidate_room.h"
 #include "actions/dry_run.h"
 #include "actions/known_in_vain.h"
+#include "actions/repeated_steps.h"
 #include "actions/victim_search.h"
 #include "session/node_search.h"
 #include "session/session.h"
@@ -24,7 +26,8 @@ namespace krafla {
 
 class RoomFinder {
  public:
-  explicit RoomFinder(Session& session) : session_(session), room_(session), in_vain_(session) {}
+  explicit RoomFinder(Session& session)
+      : session_(session), room_(session), in_vain_(session), repeated_(session) {}
 
   enum class Order {
     kBestScore,  // ties by name
@@ -34,6 +37,10 @@ class RoomFinder {
   // NodeSearch::Prepare comes first. `memory` as for NodeSearch::FindForPreemption.
   bool FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 RefusalMemory* memory);
+
+  // How every statement ends in which FindRoom was called: what is known depends on it.
+  void TakeBack(Statement& statement);
+  void Keep(Statement& statement);
 
   // For dry runs of several nodes. Good until the next call.
   struct Nodes {
@@ -48,8 +55,11 @@ class RoomFinder {
  private:
   bool TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
               RefusalMemory* memory);
+  // `has_key`: key_ is the key of this search.
   bool TryRanked(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                 const NodeRanking& ranking);
+                 const NodeRanking& ranking, bool has_key);
+  bool Repeat(Statement& statement, TaskId task, const VictimRule& rule,
+              const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
@@ -65,6 +75,9 @@ class RoomFinder {
   CandidateRoom room_;
   KnownInVain in_vain_;
   KnownInVain::Key key_;
+  RepeatedSteps repeated_;
+  RoomMade made_;  // by the last try
+  uint32_t position_made_ = 0;
   // What dry runs found, by the same keys as what is known to be in vain.
   struct Compared {
     KnownInVain::Since since;

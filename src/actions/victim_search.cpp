@@ -80,7 +80,7 @@ bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule&
 }  // namespace
 
 MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
-                        const VictimRule& rule) {
+                        const VictimRule& rule, RoomMade* how) {
   Cluster& cluster = s.cluster;
   if (s.log.V(3))
     s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
@@ -125,6 +125,11 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
   GoHeap<TaskId, decltype(less)> order(less);
   for (TaskId victim : victims.tasks) order.Push(victim);
 
+  if (how != nullptr) {
+    how->node = node;
+    how->evicted.clear();
+    how->permitted_by = victims.permitted_by;
+  }
   const Statement::Savepoint before = statement.Save();
   Resource freed;
   // Volcano judges by what it counted before the evictions.
@@ -136,6 +141,7 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
       s.log.Line("Try to {} Task <{}> for Task <{}>", rule.verb(), cluster.TaskKey(victim),
                  cluster.TaskKey(task));
     statement.Evict(victim, task, ReasonFor(cluster, task, rule, victim), victims.permitted_by);
+    if (how != nullptr) how->evicted.push_back(victim);
     freed.Add(cluster.Request(victim));
     fits = Fits(s, queue, task, node, rule, asks_again);
   }
@@ -150,9 +156,11 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
               candidates.size());
     const bool evicted = !freed.IsEmpty();
     statement.RollbackTo(before);
+    if (how != nullptr) how->node = NodeId{};
     if (evicted && asks_again) (void)s.node_search().Prepare(task);  // it passed before
     return MakeRoom::kNo;
   }
+  if (how != nullptr) how->frees_something = !freed.IsEmpty();
   statement.Pipeline(task, node, !freed.IsEmpty());
   return MakeRoom::kDone;
 }

@@ -57,9 +57,16 @@ enum class MakeRoom : uint8_t {
   // A no that depends on the node and lasts while jobs of candidates only lose tasks elsewhere.
   kNoForTheNode,
 };
+// How room was made.
+struct RoomMade {
+  NodeId node;  // invalid: there was none
+  std::vector<TaskId> evicted;
+  uint64_t permitted_by = 0;
+  bool frees_something = false;  // some of them had asked for resources
+};
 // Evicts, least important first, until the task fits, and pipelines it; or changes nothing and says
-// no.
+// no. `how` is filled in when it is done.
 MakeRoom MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
-                        const VictimRule& rule);
+                        const VictimRule& rule, RoomMade* how = nullptr);
 
 }  // namespace krafla

@@ -25,7 +25,8 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 SchedulerConfig ReadConfig(const std::string& path, bool lenient,
-                           const std::optional<std::string>& profile, Diagnostics& diagnostics) {
+                           const std::optional<std::string>& profile, Diagnostics& diagnostics,
+                           std::string* read_text) {
   std::string text(DefaultSchedulerConfigText());
   ConfigReadOptions read{
       .file_name = "default configuration", .lenient = lenient, .profile = profile};
@@ -38,6 +39,7 @@ SchedulerConfig ReadConfig(const std::string& path, bool lenient,
     }
     text = std::move(*file);
   }
+  if (read_text != nullptr) *read_text = text;
   return ReadSchedulerConfig(text, BuiltInVocabulary(), read, diagnostics);
 }
 

@@ -22,8 +22,10 @@ void Print(const Diagnostics& diagnostics, std::ostream& err);
 Result<std::string> ReadFile(const std::string& path);
 
 // An empty path is Volcano's default configuration; `profile` replaces the one of the file.
+// `text`, if it is not null, becomes what was read.
 SchedulerConfig ReadConfig(const std::string& path, bool lenient,
-                           const std::optional<std::string>& profile, Diagnostics& diagnostics);
+                           const std::optional<std::string>& profile, Diagnostics& diagnostics,
+                           std::string* text = nullptr);
 
 // The instant to schedule at (empty: the clock), and the zone windows are read in unless the
 // configuration names one.

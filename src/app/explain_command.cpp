@@ -4,8 +4,10 @@
 #include <optional>
 
 #include "app/command_inputs.h"
+#include "app/explain_server.h"
 #include "app/explanation_json.h"
 #include "app/explanation_text.h"
+#include "app/recalling_sink.h"
 #include "cluster_state/cluster_builder.h"
 #include "explain/explainer.h"
 #include "explain/left_out.h"
@@ -14,8 +16,11 @@ namespace krafla {
 
 int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::ostream& out,
                    std::ostream& err) {
+  if (!options.server.empty()) return ExplainFromServer(options, out, err);
   Diagnostics diagnostics;
-  const SessionOptions time = TimeOf(options.now, diagnostics);
+  if (options.cluster.empty())
+    diagnostics.Error({}, {}, "expected --cluster with manifests, or --server with an address");
+  SessionOptions time = TimeOf(options.now, diagnostics);
   SchedulerConfig config =
       ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);
   const ReadClusterOptions read = ReadOptionsFor(config, options.lenient);
@@ -23,7 +28,10 @@ int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::
   LeftOutObjects left_out(builder, {.asked_for = options.name,
                                     .default_queue = read.default_queue,
                                     .schedulers = read.scheduler_names});
-  ReadObjectsInto(left_out, options.cluster, in, read, diagnostics);
+  CycleMemory memory;
+  RecallingSink recalling(left_out, memory);
+  time.memory = &memory;
+  ReadObjectsInto(recalling, options.cluster, in, read, diagnostics);
   Cluster cluster = std::move(builder).Build(diagnostics);
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;

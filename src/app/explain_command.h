@@ -13,6 +13,7 @@ struct ExplainCommandOptions {
   std::string kind;  // job, pod, queue, zone
   std::string name;
   std::vector<std::string> cluster;
+  std::string server;  // of a running scheduler; then none of the following until `output`
   std::string config;  // empty: Volcano's default configuration
   std::string now;     // empty: the clock
   std::optional<std::string> compatibility;

@@ -36,8 +36,11 @@ CLI::App* AddRunCommand(CLI::App& app, krafla::RunCommandOptions& options) {
       ->add_option("--cluster", options.cluster,
                    "Manifests of the cluster: a file, a directory or - for standard input; may be "
                    "given several times. YAML or JSON as kubectl get -o yaml|json prints it.")
-      ->required()
       ->take_all();
+  command->add_option(
+      "--replay", options.replay,
+      "Instead of one cycle on manifests: run the cycles that krafla serve --record "
+      "wrote down, a file or all of a folder, and compare the decisions.");
   command->add_option("--config", options.config,
                       "Scheduler configuration file; without it Volcano's default is in force.");
   command->add_option(
@@ -109,8 +112,10 @@ CLI::App* AddExplainCommand(CLI::App& app, krafla::ExplainCommandOptions& option
                    "NAMESPACE/NAME of a PodGroup or pod, NAME of a queue or zone.")
       ->required();
   command->add_option("--cluster", options.cluster, "Manifests of the cluster, as for krafla run.")
-      ->required()
       ->take_all();
+  command->add_option("--server", options.server,
+                      "Ask a running krafla serve instead: the address of its metrics, e.g. "
+                      "http://127.0.0.1:8080. It explains what it sees now.");
   command->add_option("--config", options.config,
                       "Scheduler configuration file, as for krafla run.");
   command->add_option("--now", options.now, "The instant, as for krafla run.");

@@ -8,7 +8,10 @@
 #include "app/command_inputs.h"
 #include "app/plan_json.h"
 #include "app/plan_text.h"
+#include "app/recalling_sink.h"
+#include "app/replay_command.h"
 #include "base/diagnostics.h"
+#include "cluster_state/cluster_builder.h"
 #include "config/scheduler_config.h"
 #include "manifest/read_cluster.h"
 #include "session/session.h"
@@ -33,14 +36,22 @@ double PeakRssMb() {
 
 int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream& out,
                std::ostream& err) {
+  if (!options.replay.empty()) return ReplayCommand(options, out, err);
   Diagnostics diagnostics;
-  const SessionOptions time = TimeOf(options.now, diagnostics);
+  if (options.cluster.empty())
+    diagnostics.Error({}, {}, "expected --cluster with manifests, or --replay with a record");
+  SessionOptions time = TimeOf(options.now, diagnostics);
   const SchedulerConfig config =
       ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);
 
   const double load_begin = CpuMs();
   const ReadClusterOptions read = ReadOptionsFor(config, options.lenient);
-  Cluster cluster = ReadCluster(options.cluster, in, read, diagnostics);
+  CycleMemory memory;
+  ClusterBuilder builder(BuildOptionsOf(read));
+  RecallingSink recalling(builder, memory);
+  ReadObjectsInto(recalling, options.cluster, in, read, diagnostics);
+  Cluster cluster = std::move(builder).Build(diagnostics);
+  time.memory = &memory;
   RunStats stats{.load_ms = CpuMs() - load_begin};
 
   if (cluster.nodes.empty() && !diagnostics.HasErrors())

@@ -10,6 +10,7 @@ namespace krafla {
 
 struct RunCommandOptions {
   std::vector<std::string> cluster;
+  std::string replay;  // a record, instead of a cluster
   std::string config;  // empty: Volcano's default configuration
   std::string now;     // empty: the clock
   std::optional<std::string> compatibility;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "app/command_inputs.h"
+#include "app/explanation_json.h"
+#include "app/explanation_text.h"
 #include "app/serve_flags.h"
 #include "app/version.h"
 #include "kube/serve.h"
@@ -51,8 +53,14 @@ int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, s
   ServeOptions& options = flags.options;
   const std::optional<std::string> profile =
       flags.compatibility.empty() ? std::nullopt : std::optional(flags.compatibility);
-  options.read_config = [&](Diagnostics& problems) {
-    return ReadConfig(options.config_path, flags.lenient, profile, problems);
+  options.read_config = [&](Diagnostics& problems, std::string& text) {
+    return ReadConfig(options.config_path, flags.lenient, profile, problems, &text);
+  };
+  options.lenient = flags.lenient;
+  options.profile = profile;
+  options.render = [](const Explanation& explanation, const std::string& as) {
+    return as == "json" ? ExplanationAsJson(explanation)
+                        : ExplanationAsText(explanation, as == "color");
   };
   options.version = Version();
   options.log = &WriteLogLine;

@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "base/go_bool.h"
 #include "base/go_duration.h"
+#include "model/quantity.h"
 
 namespace krafla {
 
@@ -58,8 +59,11 @@ constexpr Flag kFlags[] = {
     {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
     {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
     {"healthz-address", FlagKind::kText, "127.0.0.1:11251", "Where; \":11251\" for all addresses"},
-    {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics"},
+    {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics and /api/v1"},
     {"listen-address", FlagKind::kText, "127.0.0.1:8080", "Where; \":8080\" for all addresses"},
+    {"record", FlagKind::kText, "",
+     "Folder for a record of changes and decisions, which krafla run --replay lives once more"},
+    {"record-limit", FlagKind::kText, "1Gi", "How much of it is kept; the oldest goes first"},
     {"compatibility", FlagKind::kText, "",
      "krafla or volcano: replaces the profile of the configuration"},
     {"lenient", FlagKind::kBool, "false",
@@ -303,6 +307,16 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   }
   options.metrics_address = Address(reader, "enable-metrics", "listen-address");
   options.health_address = Address(reader, "enable-healthz", "healthz-address");
+  options.record_folder = reader.Text("record");
+  const Result<Quantity> limit = ParseQuantity(reader.Text("record-limit"));
+  constexpr int64_t kLeastRecord = 1 << 20;
+  if (!limit || limit->Value() < kLeastRecord) {
+    reader.Wrong("--record-limit", fmt::format("expected an amount of bytes such as 1Gi, 1Mi at "
+                                               "least, got {}",
+                                               Quoted(reader.Text("record-limit"))));
+  } else {
+    options.record_bytes = static_cast<size_t>(limit->Value());
+  }
   options.verbosity = static_cast<int>(std::clamp(reader.Number("v"), 0.0, 10.0));
   flags.without_meaning = reader.WithoutMeaning();
   return flags;

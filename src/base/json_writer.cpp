@@ -86,6 +86,12 @@ JsonWriter& JsonWriter::Null() {
   return *this;
 }
 
+JsonWriter& JsonWriter::Raw(std::string_view json) {
+  Separate();
+  text_ += json;
+  return *this;
+}
+
 void JsonWriter::Quote(std::string_view text) {
   text_ += '"';
   for (const char c : text) {

@@ -21,6 +21,8 @@ class JsonWriter {
   JsonWriter& Integer(int64_t value);
   JsonWriter& Bool(bool value);
   JsonWriter& Null();
+  // A value that is JSON already.
+  JsonWriter& Raw(std::string_view json);
 
   const std::string& text() const { return text_; }
 

@@ -10,6 +10,7 @@
 
 #include "base/diagnostics.h"
 #include "model/cluster.h"
+#include "model/group_memory.h"
 
 namespace krafla {
 
@@ -31,6 +32,7 @@ struct PodGroupFacts {
   Job job;                  // queue, priority, tasks and all counts are not yet known
   StrId queue = kEmptyStr;  // empty: the default queue
   std::vector<std::pair<StrId, int32_t>> min_task_member;
+  GroupMemory memory;  // of earlier evictions, as its annotations tell
 };
 
 struct QueueFacts {

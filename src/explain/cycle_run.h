@@ -2,6 +2,7 @@
 // instant and memory, all of which may be changed before it runs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,10 @@ struct CycleInputs {
   Timestamp now;
   TimeZone zone;
   const CycleMemory& memory;
+  // Whoever tries many cycles stops when it says so, and tells; null: there is time.
+  const std::function<bool()>* out_of_time = nullptr;
+
+  bool OutOfTime() const { return out_of_time != nullptr && (*out_of_time)(); }
 };
 
 class CycleRun {

@@ -45,6 +45,10 @@ class Forecaster {
         out_.reopened = true;
         break;
       }
+      if (in_.OutOfTime()) {
+        out_.cut_short = true;
+        return std::move(out_);
+      }
       const bool decided = Step(at);
       idle = decided ? 0 : idle + 1;
       if (idle >= kIdleSteps) break;

@@ -23,6 +23,7 @@ struct DrainForecast {
   std::vector<std::string> stay;  // pods that offer themselves and are still there at the end
   std::vector<std::string> held;  // "research/batch: why", for jobs that hold it up
   bool complete = false;          // all that offer themselves are gone
+  bool cut_short = false;         // there was no time to see the end
   bool reopened = false;          // the window opened before that
   Timestamp end;                  // of the last step, or of the forecast
 };

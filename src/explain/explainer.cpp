@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "explain/cooldown_words.h"
 #include "explain/flip_search.h"
 #include "explain/pod_story.h"
 #include "explain/queue_story.h"
@@ -178,6 +179,11 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
       job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
 }
 
+void Explainer::AddHistory(Explanation& explanation) const {
+  std::string text = DescribeEvictionHistory(config_, cluster_, memory_, when_.now);
+  if (!text.empty()) explanation.facts.push_back(std::move(text));
+}
+
 void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
   std::vector<RoomLook> searches;
   FlipClues clues{.searches = searches, .said_no = {}};
@@ -196,6 +202,7 @@ void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
                               .searches = searches});
     if (pod.valid()) AddRefusalsOfPod(session, pod, gates);
     DescribeJob(session, id, gates, pod, explanation);
+    AddHistory(explanation);
     explanation.gates = std::move(gates.gates);
     AddVictimsFor(session, id, pod, explanation);
 
@@ -255,6 +262,7 @@ Result<Explanation> Explainer::ExplainPod(std::string_view name) {
   const std::unique_ptr<Baseline> baseline = RunBaseline(task.job);
   TellPodStory(*baseline->session, task.job.valid() ? baseline->probe.get() : nullptr, pod,
                explanation);
+  AddHistory(explanation);
   return explanation;
 }
 

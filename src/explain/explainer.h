@@ -4,6 +4,7 @@
 // Owned by whoever asks; one thread. Nothing outside of it is changed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ class Explainer {
   Result<Explanation> ExplainPod(std::string_view name);
   Result<Explanation> ExplainQueue(std::string_view name);
   Result<Explanation> ExplainZone(std::string_view name);
+  // Asked between the cycles of a search, which ends and says so when it returns true.
+  void SetOutOfTime(std::function<bool()> out_of_time) { out_of_time_ = std::move(out_of_time); }
   // `kind`: job, pod, queue or zone.
   Result<Explanation> Explain(std::string_view kind, std::string_view name);
 
@@ -45,7 +48,10 @@ class Explainer {
     std::unique_ptr<Session> session;
   };
   std::unique_ptr<Baseline> RunBaseline(JobId job);
-  CycleInputs Inputs() { return {cluster_, config_, when_.now, when_.zone, memory_}; }
+  CycleInputs Inputs() {
+    return {cluster_,   config_, when_.now,
+            when_.zone, memory_, out_of_time_ ? &out_of_time_ : nullptr};
+  }
 
   std::vector<RoomLook> LookAtAttempts(JobId job, const std::vector<EvictionAttempt>& attempts,
                                        TaskId pod);
@@ -53,11 +59,14 @@ class Explainer {
   void ExplainWaiting(JobId job, TaskId pod, Explanation& explanation);
   void DescribeJob(const Session& session, JobId job, const JobGates& gates, TaskId pod,
                    Explanation& explanation) const;
+  // Whether cdp counts evictions, and what is known of them.
+  void AddHistory(Explanation& explanation) const;
 
   Cluster cluster_;
   SchedulerConfig config_;
   SessionOptions when_;
   CycleMemory memory_;
+  std::function<bool()> out_of_time_;
 };
 
 }  // namespace krafla

@@ -12,6 +12,7 @@
 #include "explain/veto_numbers.h"
 #include "explain/zone_windows.h"
 #include "model/disruption_budget.h"
+#include "session/cooldown_settings.h"
 
 namespace krafla {
 
@@ -105,15 +106,20 @@ class Searcher {
       if (at > in_.now && ElapsedNs(in_.now, at) <= kLongestWaitNs)
         instants.try_emplace(at, std::move(what));
     };
-    for (uint32_t t = 0; t < c_.tasks.size(); ++t) {
-      const Task& task = c_.tasks[TaskId(t)];
-      if (!task.scheduled_at.Present() || !task.job.valid() || !IsPreemptableStatus(task.status))
-        continue;
-      const int64_t cooldown_ns = CooldownLengthNs(c_, in_.config, TaskId(t));
-      int64_t end = 0;
-      if (cooldown_ns < 0 || __builtin_add_overflow(task.scheduled_at.ns, cooldown_ns, &end))
-        continue;
-      add(Timestamp{end}, fmt::format("the cooldown of {} is over", c_.TaskKey(TaskId(t))));
+    if (const std::optional<CooldownSettings> cdp = ReadCooldownSettings(in_.config)) {
+      for (JobId id : c_.jobs_by_name) {
+        const CycleMemory::JobEvictions* known =
+            cdp->CountsEvictions() ? in_.memory.FindJobEvictions(c_.JobKey(id)) : nullptr;
+        const std::vector<Timestamp>* times = known == nullptr ? nullptr : &known->times;
+        const bool too_often = cdp->TooOften(cdp->CountNow(times, in_.now));
+        for (TaskId t : c_.jobs[id].tasks) {
+          const Task& task = c_.tasks[t];
+          if (!IsPreemptableStatus(task.status)) continue;
+          add(cdp->SparedUntil(c_, task, times, in_.now),
+              too_often ? fmt::format("cdp.max-evictions no longer spares {}", c_.TaskKey(t))
+                        : fmt::format("the cooldown of {} is over", c_.TaskKey(t)));
+        }
+      }
     }
     for (const ConfiguredZone& zone : ConfiguredZones(in_.config, in_.zone))
       if (const auto change = zone.NextChange(in_.now))

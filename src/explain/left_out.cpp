@@ -25,7 +25,7 @@ std::string DoesNotExist(std::string_view queue, const Cluster& cluster) {
 }  // namespace
 
 LeftOutObjects::LeftOutObjects(FactSink& builder, Names names)
-    : FactSink(builder), builder_(builder), names_(std::move(names)) {}
+    : ForwardingSink(builder), names_(std::move(names)) {}
 
 std::string LeftOutObjects::Key(StrId ns, StrId name) {
   return fmt::format("{}/{}", strings().Text(ns), strings().Text(name));
@@ -36,7 +36,7 @@ FactSink::Added LeftOutObjects::AddPod(PodFacts pod, Origin origin) {
   const Pod note{
       .ns = pod.task.ns, .group = pod.group, .others = !pod.ours && !placed, .placed = placed};
   const std::string key = Key(pod.task.ns, pod.task.name);
-  const Added added = builder_.AddPod(std::move(pod), origin);
+  const Added added = ForwardingSink::AddPod(std::move(pod), origin);
   if (added != Added::kYes) return added;
   if (key == names_.asked_for) pod_ = note;
   // A written pod replaces the one of the same name that a Volcano Job became.
@@ -50,7 +50,7 @@ FactSink::Added LeftOutObjects::AddPodGroup(PodGroupFacts group, Origin origin) 
   const StrId ns = group.job.ns;
   const StrId name = group.job.name;
   const StrId queue = group.queue;
-  const Added added = builder_.AddPodGroup(std::move(group), origin);
+  const Added added = ForwardingSink::AddPodGroup(std::move(group), origin);
   if (added != Added::kYes) return added;
   queue_of_group_[NameKey(ns, name)] = queue;
   if (Key(ns, name) == names_.asked_for) group_queue_ = queue;

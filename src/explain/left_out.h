@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster_state/fact_sink.h"
+#include "cluster_state/forwarding_sink.h"
 #include "explain/explanation.h"
 
 namespace krafla {
 
-class LeftOutObjects final : public FactSink {
+class LeftOutObjects final : public ForwardingSink {
  public:
   struct Names {
     std::string asked_for;  // "namespace/name" of the object that will be explained
@@ -35,24 +35,6 @@ class LeftOutObjects final : public FactSink {
 
   Added AddPod(PodFacts pod, Origin origin) override;
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;
-  bool AddQueue(QueueFacts queue) override { return builder_.AddQueue(std::move(queue)); }
-  bool AddNode(NodeFacts node) override { return builder_.AddNode(std::move(node)); }
-  bool AddPriorityClass(PriorityClassFacts cls) override { return builder_.AddPriorityClass(cls); }
-  bool AddNamespace(Namespace ns) override { return builder_.AddNamespace(std::move(ns)); }
-  bool AddBudget(PodDisruptionBudget budget) override {
-    return builder_.AddBudget(std::move(budget));
-  }
-  bool AddClaim(PersistentVolumeClaim claim) override {
-    return builder_.AddClaim(std::move(claim));
-  }
-  bool AddVolume(PersistentVolume volume) override { return builder_.AddVolume(std::move(volume)); }
-  bool AddStorageClass(StorageClass cls) override {
-    return builder_.AddStorageClass(std::move(cls));
-  }
-  bool AddCsiNode(CsiNode node) override { return builder_.AddCsiNode(std::move(node)); }
-  bool AddResourceQuotaName(StrId ns, StrId name) override {
-    return builder_.AddResourceQuotaName(ns, name);
-  }
 
  private:
   struct Pod {
@@ -68,7 +50,6 @@ class LeftOutObjects final : public FactSink {
   // The name of a PodGroup's queue if there is no such queue.
   std::optional<std::string> MissingQueue(StrId queue, const Cluster& cluster) const;
 
-  FactSink& builder_;
   Names names_;
   std::unordered_map<uint64_t, StrId> queue_of_group_;  // by namespace and name
   std::optional<StrId> group_queue_;                    // of the PodGroup that is asked for

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/go_duration.h"
 #include "explain/candidates.h"
+#include "explain/cooldown_words.h"
 #include "explain/eviction_story.h"
 #include "explain/veto_numbers.h"
 #include "model/disruption_budget.h"
@@ -142,11 +142,8 @@ class PodStory {
     if (Configured("gang") && job.Ready() <= job.min_available)
       Protect("gang", fmt::format("{} has {} ready, minimum {}", c_.JobKey(task_.job), job.Ready(),
                                   job.min_available));
-    if (Configured("cdp"))
-      if (const auto cooldown = CooldownOf(s_, pod_); cooldown && task_.pod_running)
-        Protect("cdp",
-                fmt::format("cooldown, {} left of {}", FormatShortDuration(cooldown->left_ns),
-                            FormatShortDuration(cooldown->length_ns)));
+    if (const auto standing = CooldownStandingOf(s_, pod_))
+      Protect("cdp", DescribeCooldown(s_, pod_, *standing));
     if (Configured("conformance")) {
       const std::string_view cls = c_.Text(task_.priority_class);
       if (c_.Text(task_.ns) == "kube-system" || cls == "system-cluster-critical" ||

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "explain/amount_words.h"
+#include "explain/cooldown_words.h"
 #include "explain/veto_numbers.h"
 #include "explain/why_waiting.h"
 #include "fair_share/dominant_share.h"
@@ -28,7 +29,6 @@ class QueueStory {
       account.allocated = AllocatedOf(before, id);
       account.request = account.allocated;
     }
-    const bool cools = Configured("cdp");
     for (JobId id : before.jobs_by_name) {
       const Job& job = before.jobs[id];
       Account& account = accounts_[job.queue];
@@ -38,7 +38,7 @@ class QueueStory {
         const Task& t = before.tasks[task];
         if (t.status != TaskStatus::kRunning || !t.preemptable) continue;
         ++account.candidates;
-        if (cools && t.pod_running && CooldownOf(s_, task)) ++account.cooling;
+        if (CooldownStandingOf(s_, task)) ++account.cooling;
       }
     }
   }

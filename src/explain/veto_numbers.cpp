@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/go_duration.h"
 #include "explain/amount_words.h"
+#include "explain/cooldown_words.h"
 #include "explain/veto_words.h"
 #include "fair_share/dominant_share.h"
 #include "model/disruption_budget.h"
@@ -28,31 +28,6 @@ Resource AllocatedOf(const Cluster& cluster, QueueId queue) {
   for (JobId id : cluster.jobs_by_name)
     if (cluster.jobs[id].queue == queue) allocated.Add(AllocatedOf(cluster, id));
   return allocated;
-}
-
-int64_t CooldownLengthNs(const Cluster& cluster, const SchedulerConfig& config, TaskId id) {
-  const Task& task = cluster.tasks[id];
-  int64_t length_ns = task.cooldown_ns;
-  if (length_ns < 0 && config.compatibility.inherited_cooldown && task.job.valid()) {
-    const Job& job = cluster.jobs[task.job];
-    length_ns = job.cooldown_ns;
-    if (length_ns < 0 && job.queue.valid()) length_ns = cluster.queues[job.queue].cooldown_ns;
-  }
-  if (length_ns < 0)
-    for (const Tier& tier : config.tiers)
-      for (const PluginOption& option : tier.plugins)
-        if (option.name == "cdp")
-          length_ns = option.arguments.GetDurationNs("cdp.default-cooldown").value_or(-1);
-  return length_ns;
-}
-
-std::optional<Cooldown> CooldownOf(const Session& s, TaskId id) {
-  const Task& task = s.cluster.tasks[id];
-  const int64_t length_ns = CooldownLengthNs(s.cluster, s.config, id);
-  if (length_ns < 0 || !task.scheduled_at.Present()) return std::nullopt;
-  const int64_t elapsed_ns = ElapsedNs(task.scheduled_at, s.now);
-  if (elapsed_ns >= length_ns) return std::nullopt;
-  return Cooldown{length_ns, length_ns - elapsed_ns};
 }
 
 namespace {
@@ -99,12 +74,8 @@ class VetoText {
                    ? fmt::format("it has the priority class {}", c_.Text(task.priority_class))
                    : "it is in namespace kube-system";
       case VetoCode::kCooldown:
-        return CooldownText();
       case VetoCode::kEvictedTooOften:
-        if (const auto* times = s_.memory.FindJobEvictions(c_.JobKey(task.job)))
-          return fmt::format("{} has lost pods to others {} time(s) of late, the limit is reached",
-                             c_.JobKey(task.job), times->times.size());
-        return {};
+        return CooldownText();
       case VetoCode::kBudget:
         return vote_.plugin == "pdb" ? PodBudget() : JobBudget();
       case VetoCode::kOnRevocableNode:
@@ -116,12 +87,9 @@ class VetoText {
     return {};
   }
 
-  // Nothing when it is over and only cdp.backoff makes it longer.
   std::string CooldownText() const {
-    const std::optional<Cooldown> cooldown = CooldownOf(s_, spared_);
-    if (!cooldown) return {};
-    return fmt::format("cooldown, {} left of {}", FormatShortDuration(cooldown->left_ns),
-                       FormatShortDuration(cooldown->length_ns));
+    const std::optional<CooldownStanding> standing = CooldownStandingOf(s_, spared_);
+    return standing ? DescribeCooldown(s_, spared_, *standing) : std::string();
   }
 
   std::string Priorities() const {

@@ -20,16 +20,4 @@ std::string DescribeVeto(Session& session, EvictingAction action, TaskId for_tas
 Resource AllocatedOf(const Cluster& cluster, QueueId queue);
 Resource AllocatedOf(const Cluster& cluster, JobId job);
 
-// How long the pod's cooldown is, its own or one it inherits; -1 when it has none. What cdp.backoff
-// adds is not in it.
-int64_t CooldownLengthNs(const Cluster& cluster, const SchedulerConfig& config, TaskId task);
-
-// A pod's cooldown as cdp finds it: its own, its PodGroup's, its Queue's or the configured default,
-// without what cdp.backoff adds. Nothing when it has none or it is over.
-struct Cooldown {
-  int64_t length_ns = 0;
-  int64_t left_ns = 0;
-};
-std::optional<Cooldown> CooldownOf(const Session& session, TaskId task);
-
 }  // namespace krafla

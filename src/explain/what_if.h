@@ -41,7 +41,7 @@ class WhatIf {
 
   size_t runs() const { return runs_; }
   size_t left_out() const { return left_out_; }
-  bool exhausted() const { return runs_ >= most_runs_; }
+  bool exhausted() const { return runs_ >= most_runs_ || inputs_.OutOfTime(); }
   // When, without any change, plugins will answer differently.
   std::optional<Timestamp> next_timer() const { return next_timer_; }
 

@@ -194,7 +194,11 @@ class ZoneStory {
     const int64_t taken_ns = ElapsedNs(forecast.begin, forecast.end);
     const std::string when = open ? "closing" : "emptying it";
     std::string text;
-    if (forecast.complete) {
+    if (forecast.cut_short) {
+      text = fmt::format("{} evicts {} in {} step{} and more, which there was no time to look at",
+                         when, Pods(gone), forecast.steps.size(),
+                         forecast.steps.size() == 1 ? "" : "s");
+    } else if (forecast.complete) {
       text = fmt::format(
           "{} evicts {} in {} step{}; the last goes {}", when, Pods(gone), forecast.steps.size(),
           forecast.steps.size() == 1 ? "" : "s",

@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include "base/json_writer.h"
+#include "model/well_known.h"
 
 namespace krafla {
 
@@ -257,9 +258,9 @@ std::optional<std::string> GroupStatusPatch(std::string_view current, const Grou
 std::string GroupMemoryPatch(const GroupMemory& memory) {
   JsonWriter json;
   json.BeginObject().Key("metadata").BeginObject().Key("annotations").BeginObject();
-  if (!memory.zone_evictions.empty()) json.Key(kZoneEvictionsKey).String(memory.zone_evictions);
-  if (!memory.evictions.empty()) json.Key(kEvictionsKey).String(memory.evictions);
-  if (!memory.loss.empty()) json.Key(kLossKey).String(memory.loss);
+  if (!memory.zone_evictions.empty()) json.Key(keys::kZoneEvictions).String(memory.zone_evictions);
+  if (!memory.evictions.empty()) json.Key(keys::kEvictions).String(memory.evictions);
+  if (!memory.loss.empty()) json.Key(keys::kLastLoss).String(memory.loss);
   json.EndObject().EndObject().EndObject();
   return json.text();
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/timestamp.h"
-#include "kube/eviction_memory.h"
+#include "model/group_memory.h"
 #include "model/resource.h"
 
 namespace krafla {

@@ -59,9 +59,9 @@ bool ReadMetadata(ondemand::value value, Metadata& meta) {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
         if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
         if (name == keys::kQueueName) meta.head.queue = TextOf(text);
-        if (name == kZoneEvictionsKey) meta.head.memory.zone_evictions = TextOf(text);
-        if (name == kEvictionsKey) meta.head.memory.evictions = TextOf(text);
-        if (name == kLossKey) meta.head.memory.loss = TextOf(text);
+        if (name == keys::kZoneEvictions) meta.head.memory.zone_evictions = TextOf(text);
+        if (name == keys::kEvictions) meta.head.memory.evictions = TextOf(text);
+        if (name == keys::kLastLoss) meta.head.memory.loss = TextOf(text);
       });
     } else if (key == "labels") {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {

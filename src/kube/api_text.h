@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "kube/eviction_memory.h"
+#include "model/group_memory.h"
 
 namespace krafla {
 

@@ -1,4 +1,5 @@
 #include "kube/cluster_mirror.h"
+#include "session/eviction_memory.h"
 
 #include <algorithm>
 #include <charconv>
@@ -24,119 +25,39 @@ std::string KeyOf(const ObjectHead& head) {
   return head.ns.empty() ? head.name : head.ns + "/" + head.name;
 }
 
-// Between the decoder and the live cluster.
-class ClusterMirror::Sink final : public FactSink {
+// What was asked for and not yet seen goes before what objects say.
+class ClusterMirror::Sink final : public OverlaySink {
  public:
-  Sink(ClusterMirror& mirror, LiveCluster& live) : FactSink(live), mirror_(mirror), live_(live) {
-    for (const auto& [key, value] : mirror.options_.node_labels)
-      node_labels_.emplace_back(live.strings().Intern(key), live.strings().Intern(value));
-  }
-
-  // Of the pod that is decoded next.
-  std::string queue;
-
-  Added AddPod(PodFacts pod, Origin origin) override {
-    const std::string key = Key(pod.task.ns, pod.task.name);
-    const auto expected = mirror_.expected_.find(key);
-    if (expected != mirror_.expected_.end()) Overlay(expected->second, pod.task);
-    GroupOfOne(pod);
-    return live_.AddPod(std::move(pod), origin);
-  }
-  Added AddPodGroup(PodGroupFacts group, Origin origin) override {
-    const std::string key = Key(group.job.ns, group.job.name);
-    const auto expected = mirror_.expected_phases_.find(key);
-    if (expected != mirror_.expected_phases_.end()) {
-      if (expected->second == group.job.phase) {
-        mirror_.expected_phases_.erase(expected);
-      } else {
-        group.job.phase = expected->second;
-      }
-    }
-    return live_.AddPodGroup(std::move(group), origin);
-  }
-  bool AddNode(NodeFacts node) override {
-    const auto has = [&](const auto& label) {
-      return FindLabel(node.node.labels, label.first) == label.second;
-    };
-    if (!node_labels_.empty() && std::none_of(node_labels_.begin(), node_labels_.end(), has)) {
-      live_.RemoveNode(node.node.name);
-      return true;
-    }
-    return live_.AddNode(std::move(node));
-  }
-  bool AddQueue(QueueFacts facts) override { return live_.AddQueue(std::move(facts)); }
-  bool AddPriorityClass(PriorityClassFacts facts) override { return live_.AddPriorityClass(facts); }
-  bool AddNamespace(Namespace ns) override { return live_.AddNamespace(std::move(ns)); }
-  bool AddBudget(PodDisruptionBudget budget) override { return live_.AddBudget(std::move(budget)); }
-  bool AddClaim(PersistentVolumeClaim claim) override { return live_.AddClaim(std::move(claim)); }
-  bool AddVolume(PersistentVolume volume) override { return live_.AddVolume(std::move(volume)); }
-  bool AddStorageClass(StorageClass storage_class) override {
-    return live_.AddStorageClass(std::move(storage_class));
-  }
-  bool AddCsiNode(CsiNode node) override { return live_.AddCsiNode(std::move(node)); }
-  bool AddResourceQuotaName(StrId ns, StrId name) override {
-    return live_.AddResourceQuotaName(ns, name);
-  }
-
-  void RemovePod(StrId ns, StrId name) {
-    live_.RemovePod(ns, name);
-    live_.RemovePodGroup(ns, GroupName(name));
-  }
+  Sink(ClusterMirror& mirror, LiveCluster& live)
+      : OverlaySink(live, mirror.options_.node_labels), mirror_(mirror) {}
 
  private:
-  std::string Key(StrId ns, StrId name) {
-    return fmt::format("{}/{}", strings().Text(ns), strings().Text(name));
-  }
-  StrId GroupName(StrId pod) {
-    return strings().Intern(fmt::format("{}{}", kGroupOfOne, strings().Text(pod)));
-  }
-
-  void Overlay(const Expectation& expected, Task& task) {
+  PodMark MarkOf(const Task& task) override {
+    const auto it = mirror_.expected_.find(Key(task.ns, task.name));
+    if (it == mirror_.expected_.end()) return {};
+    const Expectation& expected = it->second;
     const bool same = strings().Text(task.uid) == expected.uid;
     const bool leaving = task.status == TaskStatus::kReleasing || IsTerminated(task.status);
     const bool seen = expected.node.empty() ? leaving : leaving || task.node_name != kEmptyStr;
     if (!same || seen) {
-      mirror_.expected_.erase(Key(task.ns, task.name));
-      return;
+      mirror_.expected_.erase(it);
+      return {};
     }
-    if (expected.node.empty()) {
-      task.status = TaskStatus::kReleasing;
-    } else {
-      task.status = TaskStatus::kBinding;
-      task.node_name = strings().Intern(expected.node);
-    }
+    if (expected.node.empty()) return {PodMark::What::kReleasing, {}};
+    return {PodMark::What::kBinding, expected.node};
   }
 
-  void GroupOfOne(PodFacts& pod) {
-    const StrId group_name = GroupName(pod.task.name);
-    const bool wanted = pod.ours && pod.group == kEmptyStr && !IsTerminated(pod.task.status);
-    const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
-    if (!wanted) {
-      if (there != nullptr) live_.RemovePodGroup(pod.task.ns, group_name);
-      return;
-    }
-    pod.group = group_name;
-    if (there != nullptr && there->job.uid == pod.task.uid) return;  // keeps its phase
-    PodGroupFacts group;
-    group.queue = queue.empty() ? kEmptyStr : strings().Intern(queue);
-    group.job.ns = pod.task.ns;
-    group.job.name = group_name;
-    group.job.uid = pod.task.uid;
-    group.job.priority_class = pod.task.priority_class;
-    group.job.min_available = 1;
-    group.job.created = pod.task.created;
-    group.job.preemptable = pod.task.says_preemptable;
-    group.job.annotation_preemptable = pod.task.annotation_preemptable;
-    group.job.zones = pod.task.zones;
-    group.job.min_resources = spec(pod.task.spec).request;
-    // One that has its place already is past the gate.
-    if (pod.task.node_name != kEmptyStr) group.job.phase = JobPhase::kRunning;
-    live_.AddPodGroup(std::move(group), Origin::kExpanded);
+  std::optional<JobPhase> PhaseOf(const Job& job) override {
+    const auto expected = mirror_.expected_phases_.find(Key(job.ns, job.name));
+    if (expected == mirror_.expected_phases_.end()) return std::nullopt;
+    if (expected->second != job.phase) return expected->second;
+    mirror_.expected_phases_.erase(expected);
+    return std::nullopt;
   }
+
+  std::optional<JobPhase> FirstPhaseOfOne(const Task&) override { return std::nullopt; }
 
   ClusterMirror& mirror_;
-  LiveCluster& live_;
-  LabelSet node_labels_;
 };
 
 ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options)) {
@@ -199,12 +120,19 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   Decode(message, key);
 }
 
-void ClusterMirror::Decode(const ObjectMessage& message, const std::string& key) {
-  sink_->queue = message.head.queue;
+void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
+  sink_->Begin(message.head.queue);
   // The "file" is the object, so that nobody's problems use up the room for others'.
   const std::string file = fmt::format("{} {}", InfoOf(message.kind).name, key);
   decoder_->Decode({message.object, file, {}}, Origin::kWritten);
   if (!problems_.items().empty()) Report(file);
+  if (observer_ && sink_->outcome().added)
+    observer_({.what = RecordedChange::What::kPut,
+               .kind = InfoOf(message.kind).name,
+               .key = key,
+               .object = std::move(message.object),
+               .mark = sink_->outcome().mark,
+               .phase = sink_->outcome().phase});
 }
 
 void ClusterMirror::Report(const std::string& object) {
@@ -235,49 +163,14 @@ void ClusterMirror::EndListing(WatchedKind kind) {
 
 void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
   if (Known(kind).erase(key) == 0) return;
-  const size_t slash = InfoOf(kind).namespaced ? key.find('/') : std::string::npos;
-  const bool namespaced = slash != std::string::npos;
-  StringPool& strings = live_->strings();
-  const StrId ns = namespaced ? strings.Intern(std::string_view(key).substr(0, slash)) : kEmptyStr;
-  const StrId name = strings.Intern(namespaced ? std::string_view(key).substr(slash + 1) : key);
-  switch (kind) {
-    case WatchedKind::kPod:
-      expected_.erase(key);
-      sink_->RemovePod(ns, name);
-      return;
-    case WatchedKind::kPodGroup:
-      expected_phases_.erase(key);
-      changed_groups_.push_back(key);
-      live_->RemovePodGroup(ns, name);
-      return;
-    case WatchedKind::kNode:
-      live_->RemoveNode(name);
-      return;
-    case WatchedKind::kQueue:
-      live_->RemoveQueue(name);
-      return;
-    case WatchedKind::kPriorityClass:
-      live_->RemovePriorityClass(name);
-      return;
-    case WatchedKind::kNamespace:
-      live_->RemoveNamespace(name);
-      return;
-    case WatchedKind::kBudget:
-      live_->RemoveBudget(ns, name);
-      return;
-    case WatchedKind::kClaim:
-      live_->RemoveClaim(ns, name);
-      return;
-    case WatchedKind::kVolume:
-      live_->RemoveVolume(name);
-      return;
-    case WatchedKind::kStorageClass:
-      live_->RemoveStorageClass(name);
-      return;
-    case WatchedKind::kCsiNode:
-      live_->RemoveCsiNode(name);
-      return;
+  if (kind == WatchedKind::kPod) expected_.erase(key);
+  if (kind == WatchedKind::kPodGroup) {
+    expected_phases_.erase(key);
+    changed_groups_.push_back(key);
   }
+  sink_->Remove(InfoOf(kind).name, key);
+  if (observer_)
+    observer_({.what = RecordedChange::What::kGone, .kind = InfoOf(kind).name, .key = key});
 }
 
 void ClusterMirror::ExpectBinding(const std::string& key, const std::string& uid,

@@ -26,6 +26,7 @@
 #include "kube/inbox.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
+#include "record/overlay_sink.h"
 #include "session/cycle_memory.h"
 
 namespace krafla {
@@ -34,7 +35,7 @@ struct MirrorOptions {
   BuildOptions build;
   std::vector<std::string> scheduler_names = {"volcano"};
   // Only nodes with one of these labels count; empty: all nodes do.
-  std::vector<std::pair<std::string, std::string>> node_labels;
+  NodeLabels node_labels;
   std::vector<WatchedKind> kinds;  // that are followed
   std::function<void(const std::string& line)> log;
 };
@@ -45,6 +46,10 @@ class ClusterMirror {
   ~ClusterMirror();
 
   void Apply(ObjectMessage message);
+  // Told of everything that goes on to the live cluster, after it did.
+  void SetObserver(std::function<void(RecordedChange change)> observer) {
+    observer_ = std::move(observer);
+  }
 
   // Every kind has been listed once.
   bool synced() const { return synced_ == options_.kinds.size(); }
@@ -80,9 +85,7 @@ class ClusterMirror {
   size_t expectations() const { return expected_.size(); }
 
   // Names of groups that exist here only.
-  static bool IsGroupOfOne(std::string_view name) { return name.starts_with(kGroupOfOne); }
-  // No object of Kubernetes can have such a name.
-  static constexpr std::string_view kGroupOfOne = "pod:";
+  static bool IsGroupOfOne(std::string_view name) { return name.starts_with(kGroupOfOnePrefix); }
 
  private:
   class Sink;
@@ -105,12 +108,13 @@ class ClusterMirror {
   void Seen(ObjectMessage& message);
   void Remove(WatchedKind kind, const std::string& key);
   void EndListing(WatchedKind kind);
-  void Decode(const ObjectMessage& message, const std::string& key);
+  void Decode(ObjectMessage& message, const std::string& key);
   void Report(const std::string& key);
 
   MirrorOptions options_;
   std::unique_ptr<LiveCluster> live_;
   std::unique_ptr<Sink> sink_;
+  std::function<void(RecordedChange change)> observer_;
   Diagnostics problems_;
   ClusterFacts facts_;
   std::unique_ptr<ObjectDecoder> decoder_;

@@ -209,7 +209,14 @@ void Effects::Reread(const ObjectRef& pod, int attempt) {
   if (mirror_.UidOf(WatchedKind::kPod, pod.Key()) != pod.uid) return;  // gone meanwhile
   client_.Send({.target = PodPath(pod), .urgency = Urgency::kEvict},
                [this, pod, attempt](const HttpResponse& response) {
-                 if (IsTransient(response)) {
+                 ObjectMessage message{
+                     ObjectMessage::What::kReread, WatchedKind::kPod, Padded(response.body), {}};
+                 if (response.ok())
+                   if (Result<ObjectHead> head = parser_.ParseHead(message.object))
+                     message.head = std::move(*head);
+                 // Only the server's word that it is gone counts. Any other answer says nothing
+                 // about the pod, whose room would be given away if it were forgotten.
+                 if (response.status != 404 && message.head.uid.empty()) {
                    const milliseconds wait =
                        std::max(response.retry_after.value_or(milliseconds(0)),
                                 milliseconds(200) * (1 << std::min(attempt, 7)));
@@ -217,12 +224,8 @@ void Effects::Reread(const ObjectRef& pod, int attempt) {
                    return;
                  }
                  mirror_.ForgetExpectation(pod.Key());
-                 ObjectMessage message{
-                     ObjectMessage::What::kReread, WatchedKind::kPod, Padded(response.body), {}};
-                 Result<ObjectHead> head = parser_.ParseHead(message.object);
-                 if (!response.ok() || !head || head->uid != pod.uid)
+                 if (message.head.uid != pod.uid)
                    return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
-                 message.head = std::move(*head);
                  mirror_.Apply(std::move(message));
                });
 }

@@ -109,6 +109,20 @@ TEST_F(EffectsTest, APodThatIsGoneIsForgotten) {
   EXPECT_EQ(effects.in_flight(), 0u);
 }
 
+TEST_F(EffectsTest, APodThatCannotBeReadIsNotForgotten) {
+  Bind();
+  client.Answer(404);
+  client.Pass(milliseconds(0));
+  client.Answer(403, R"({"message":"pods \"p\" is forbidden"})");
+  EXPECT_TRUE(There());
+  client.Pass(milliseconds(200));
+  client.Answer(200, "no JSON");
+  EXPECT_TRUE(There());
+  client.Pass(milliseconds(400));
+  client.Answer(200, Pod(3, "n1"));
+  EXPECT_EQ(Status(), TaskStatus::kRunning);
+}
+
 TEST_F(EffectsTest, AnEvictionIsAConditionAndThenARemoval) {
   See(2, "n1");
   effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"}});

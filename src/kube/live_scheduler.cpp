@@ -8,8 +8,8 @@
 
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
-#include "kube/eviction_memory.h"
 #include "kube/volume_choices.h"
+#include "session/eviction_memory.h"
 
 namespace krafla {
 
@@ -145,10 +145,11 @@ void LiveScheduler::MaybeRunCycle() {
   last_cycle_ = Clock::now() - cycle_begin_;
 }
 
-void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&) {
+void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
   const Cluster& c = session.cluster;
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
+  if (options_.on_cycle) options_.on_cycle(session, phases, wall_ms);
   std::vector<std::vector<ClaimOrder>> volumes = ChooseVolumes(session);
   for (size_t i = 0; i < session.plan.binds.size(); ++i) {
     const Bind& bind = session.plan.binds[i];

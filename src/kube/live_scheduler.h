@@ -43,6 +43,10 @@ class LiveScheduler final : public DecisionSink {
     // The configuration, when its file has changed since the last call and is good.
     std::function<std::optional<SchedulerConfig>()> changed_config;
     std::function<void()> on_ready;  // synced, once
+    // While the session is open.
+    std::function<void(const Session& session, const std::vector<JobPhaseChange>& phases,
+                       double wall_ms)>
+        on_cycle;
     std::function<void(const std::string& line)> log;
     std::string default_queue = "default";
   };

@@ -21,6 +21,7 @@
 #include "kube/leader_lease.h"
 #include "kube/live_scheduler.h"
 #include "kube/reflector.h"
+#include "kube/seeing_in.h"
 #include "kube/serve_metrics.h"
 #include "kube/status_reports.h"
 #include "model/zone_window.h"
@@ -56,6 +57,19 @@ MirrorOptions MirrorFor(const ServeOptions& options, const SchedulerConfig& conf
   mirror.kinds = KindsFor(options);
   mirror.log = options.log;
   return mirror;
+}
+
+RecordHead HeadFor(const ServeOptions& options, const MirrorOptions& mirror) {
+  const TimeZone zone = LocalTimeZone();
+  RecordHead head{.version = options.version,
+                  .begun = {},
+                  .why = {},
+                  .zone = zone.name(),
+                  .offset_seconds = zone.OffsetAt(WallClock().UnixSeconds()).seconds,
+                  .world = {mirror.build, mirror.scheduler_names, mirror.node_labels},
+                  .lenient = options.lenient,
+                  .profile = options.profile};
+  return head;
 }
 
 std::string HostName() {
@@ -119,12 +133,14 @@ class SignalWaiter {
 // Everything that runs, in the order in which it is made; taken down in reverse.
 class Server {
  public:
-  Server(const ServeOptions& options, KubeConnection connection, SchedulerConfig config)
+  Server(const ServeOptions& options, KubeConnection connection, SchedulerConfig config,
+         std::unique_ptr<SeeingIn> seeing_in)
       : options_(options),
         identity_(fmt::format(
             "{}_{:016x}", HostName(),
             std::random_device{}() * 0x1000003ULL ^ static_cast<uint64_t>(WallClock().ns))),
         credentials_(std::move(connection), ProcessSurroundings()),
+        seeing_in_(std::move(seeing_in)),
         mirror_(MirrorFor(options, config)),
         log_(options.verbosity),
         config_stamp_(StampOf(options.config_path)) {
@@ -132,6 +148,11 @@ class Server {
     effects_.SetEvictionApi(config.eviction_api);
     effects_.SetVolumePatience(VolumePatience(config));
     loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
+    // Nobody can look in: nothing is kept for them.
+    if (!options.metrics_address && options.record_folder.empty()) return;
+    mirror_.SetObserver(
+        [this](RecordedChange change) { seeing_in_->tap().OnChange(std::move(change)); });
+    loop_->SetBeforeSession([this](CycleMemory& memory) { seeing_in_->tap().BeforeCycle(memory); });
   }
 
   int Run(const BlockedSignals& blocked) {
@@ -150,7 +171,13 @@ class Server {
          .changed_config = options_.config_path.empty()
                                ? std::function<std::optional<SchedulerConfig>()>()
                                : [this] { return ChangedConfig(); },
-         .on_ready = [this] { ready_ = true; },
+         .on_ready = [this] { seeing_in_->SetReady(); },
+         .on_cycle =
+             [this](const Session& session, const std::vector<JobPhaseChange>& phases,
+                    double wall_ms) {
+               if (!options_.metrics_address && options_.record_folder.empty()) return;
+               seeing_in_->tap().OnCycle(session, phases, loop_->cycles() + 1, wall_ms);
+             },
          .log = options_.log,
          .default_queue = options_.default_queue});
     SignalWaiter signals(blocked, [&](int number) {
@@ -167,6 +194,7 @@ class Server {
     const bool all_written = scheduler.Run(kPatienceAtEnd);
     const bool lost = lost_;
     if (!all_written && !lost) options_.log("some writes were left undone");
+    seeing_in_->pages().Stop();
     if (lease_ != nullptr) lease_->Release();
     options_.log(fmt::format("stopped bound={} evicted={} cycles={}", effects_.counts().bound,
                              effects_.counts().evicted, loop_->cycles()));
@@ -200,9 +228,10 @@ class Server {
 
   Result<bool> StartServers() {
     StatusPages pages{
-        .ready = [this] { return ready_.load(); },
+        .ready = [this] { return seeing_in_->ready(); },
         .not_ready_because = [] { return std::string("not yet in step with the cluster"); },
-        .metrics = [this] { return metrics_.Text(); }};
+        .metrics = [this] { return metrics_.Text(); },
+        .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); }};
     const auto same = [](const ListenAddress& a, const ListenAddress& b) {
       return a.host == b.host && a.port == b.port;
     };
@@ -218,6 +247,7 @@ class Server {
     if (options_.health_address && !one) {
       StatusPages only = pages;
       only.metrics = nullptr;
+      only.api = nullptr;
       return Listen(*options_.health_address, std::move(only), "health");
     }
     return true;
@@ -237,7 +267,8 @@ class Server {
     if (stamp == config_stamp_) return std::nullopt;
     config_stamp_ = stamp;
     Diagnostics problems;
-    SchedulerConfig config = options_.read_config(problems);
+    std::string text;
+    SchedulerConfig config = options_.read_config(problems, text);
     for (const Diagnostic& problem : problems.items()) options_.log(ToString(problem));
     const bool taken = !problems.HasErrors();
     metrics_.ConfigReload(taken);
@@ -254,6 +285,7 @@ class Server {
     }
     options_.log(fmt::format("configuration read again file={}", options_.config_path));
     events_.Record({about, false, "ConfigurationTaken", options_.config_path});
+    seeing_in_->tap().OnConfig(std::move(text));
     return config;
   }
 
@@ -261,9 +293,9 @@ class Server {
   const std::string identity_;
   Credentials credentials_;
   Inbox inbox_;
+  std::unique_ptr<SeeingIn> seeing_in_;
   ClusterMirror mirror_;
   ServeMetrics metrics_;
-  std::atomic<bool> ready_ = false;
   std::atomic<bool> lost_ = false;
   std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
   std::atomic<LeaderLease*> lease_now_ = nullptr;
@@ -292,14 +324,29 @@ class Server {
 }  // namespace
 
 int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
-  SchedulerConfig config = options.read_config(diagnostics);
+  std::string config_text;
+  SchedulerConfig config = options.read_config(diagnostics, config_text);
   KubeConnection connection = FindKubeConnection(options.kube, ProcessSurroundings(), diagnostics);
   if (diagnostics.HasErrors()) return 2;
   for (const Diagnostic& warning : diagnostics.items()) options.log(ToString(warning));
   diagnostics = {};
   const BlockedSignals blocked;
   InitializeHttp();
-  return Server(options, std::move(connection), std::move(config)).Run(blocked);
+  Result<std::unique_ptr<SeeingIn>> seeing_in =
+      SeeingIn::Start({.record_folder = options.record_folder,
+                       .record_bytes = options.record_bytes,
+                       .head = HeadFor(options, MirrorFor(options, config)),
+                       .zone = LocalTimeZone(),
+                       .now = &WallClock,
+                       .render = options.render,
+                       .log = options.log});
+  if (!seeing_in) {
+    diagnostics.Error("--record", {}, seeing_in.error().message);
+    return 2;
+  }
+  (*seeing_in)->tap().OnConfig(std::move(config_text));
+  return Server(options, std::move(connection), std::move(config), std::move(*seeing_in))
+      .Run(blocked);
 }
 
 }  // namespace krafla

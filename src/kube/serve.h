@@ -11,6 +11,7 @@
 
 #include "base/diagnostics.h"
 #include "config/scheduler_config.h"
+#include "explain/explanation.h"
 #include "kube/kube_config.h"
 #include "kube/status_server.h"
 
@@ -26,8 +27,11 @@ struct ServeOptions {
   bool csi_storage = true;
 
   std::string config_path;  // empty: the default configuration, which cannot change
-  // Reads and checks the configuration; called again when the file changes.
-  std::function<SchedulerConfig(Diagnostics& diagnostics)> read_config;
+  // Reads and checks the configuration; called again when the file changes. `text` is what was
+  // read.
+  std::function<SchedulerConfig(Diagnostics& diagnostics, std::string& text)> read_config;
+  bool lenient = false;                // how it is read
+  std::optional<std::string> profile;  // replaces the configuration's
 
   std::chrono::milliseconds schedule_period{1000};
   double requests_per_second = 2000;
@@ -42,6 +46,11 @@ struct ServeOptions {
 
   std::optional<ListenAddress> metrics_address;  // none: no such server
   std::optional<ListenAddress> health_address;
+
+  std::string record_folder;  // empty: nothing is recorded
+  size_t record_bytes = size_t{1} << 30;
+  // For the HTTP API. `as`: "json", "text" or "color".
+  std::function<std::string(const Explanation& explanation, const std::string& as)> render;
 
   int verbosity = 0;
   std::string version;

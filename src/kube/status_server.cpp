@@ -37,8 +37,8 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
                                                           StatusPages pages) {
   auto impl = std::make_unique<Impl>();
   httplib::Server& server = impl->server;
-  // One thread per open connection; nobody but probes and a Prometheus comes here.
-  server.new_task_queue = [] { return new httplib::ThreadPool(4); };
+  // One thread per open connection: probes, a Prometheus, few people.
+  server.new_task_queue = [] { return new httplib::ThreadPool(8); };
   server.set_tcp_nodelay(true);
   server.set_keep_alive_timeout(5);
   if (pages.health) {
@@ -60,6 +60,24 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
     server.Get("/metrics", [pages](const httplib::Request&, httplib::Response& response) {
       response.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
     });
+  }
+  if (pages.api) {
+    const auto answer = [pages](const httplib::Request& from, httplib::Response& to) {
+      ApiRequest request{.method = from.method, .path = from.path, .parameters = {}};
+      for (const auto& [name, value] : from.params) request.parameters.emplace(name, value);
+      const ApiAnswer said = pages.api(request);
+      to.status = said.status;
+      to.set_header("X-Krafla", "api/v1");  // by which a client knows us
+      if (said.retry_after_s) to.set_header("Retry-After", std::to_string(*said.retry_after_s));
+      if (said.status == 405) to.set_header("Allow", "GET, HEAD");
+      to.set_content(said.body, said.content_type);
+    };
+    const std::string all = "/api(/.*)?";
+    server.Get(all, answer);  // HEAD too
+    server.Post(all, answer);
+    server.Put(all, answer);
+    server.Patch(all, answer);
+    server.Delete(all, answer);
   }
   const std::string host = address.host.empty() ? "0.0.0.0" : address.host;
   bool bound = false;

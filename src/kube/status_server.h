@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "kube/api_pages.h"
 
 namespace krafla {
 
@@ -14,6 +15,7 @@ struct StatusPages {
   std::function<std::string()> not_ready_because;
   std::function<std::string()> metrics;  // empty function: there is no such page
   bool health = true;
+  std::function<ApiAnswer(const ApiRequest& request)> api;  // empty function: there is no such page
 };
 
 struct ListenAddress {

@@ -95,6 +95,28 @@ int64_t DecodeWaitingTime(ObjectReader& reader, const Metadata& meta) {
   return -1;
 }
 
+// Krafla's own; what cannot be read counts for nothing.
+GroupMemory DecodeMemory(ObjectReader& reader, const Metadata& meta) {
+  GroupMemory memory;
+  const auto read = [&](std::string_view key, std::string& text, std::string_view example,
+                        auto&& is_readable) {
+    const TextMap::Entry* entry = meta.annotations.Find(key);
+    if (entry == nullptr) return;
+    text = entry->value;
+    if (!is_readable(text))
+      reader.Warn(entry->at, fmt::format("expected {}, got {}; what cannot be read is ignored",
+                                         example, Quoted(text)));
+  };
+  read(keys::kZoneEvictions, memory.zone_evictions,
+       "zones and instants such as \"rz1=2026-03-10T22:30:00Z\"",
+       [](std::string_view text) { return ReadZoneEvictions(text).readable; });
+  read(keys::kEvictions, memory.evictions, "instants such as \"2026-03-10T22:30:00Z\"",
+       [](std::string_view text) { return ReadEvictionTimes(text).readable; });
+  read(keys::kLastLoss, memory.loss, "an instant and a size such as \"2026-03-10T22:30:00Z/4\"",
+       [](std::string_view text) { return ReadGroupLoss(text).has_value(); });
+  return memory;
+}
+
 }  // namespace
 
 void DecodePodGroup(DecodeContext& context, JsonObject root) {
@@ -127,6 +149,7 @@ void DecodePodGroup(DecodeContext& context, JsonObject root) {
       FirstAnnotation(meta, {keys::kBudgetMaxUnavailableLong, keys::kBudgetMaxUnavailable});
   job.waiting_time_ns = DecodeWaitingTime(reader, meta);
   job.cooldown_ns = DecodeCooldown(reader, meta, "ignored");
+  group.memory = DecodeMemory(reader, meta);
   if (context.builder.AddPodGroup(std::move(group), context.origin) == FactSink::Added::kDuplicate)
     context.Duplicate();
 }

@@ -13,11 +13,15 @@
 #include <system_error>
 #include <utility>
 
+#include "base/large_pages.h"
+
 namespace krafla {
 
 namespace {
 
 constexpr size_t kFirstBytes = size_t{64} << 10;
+// Files from which on it pays to prepare the heap for their objects, which take about as much.
+constexpr size_t kLargeFile = size_t{2} << 20;
 
 std::string ErrorText(int error) {
   return std::error_code(error, std::generic_category()).message();
@@ -40,6 +44,7 @@ bool InputText::Reserve(size_t bytes) {
   static_cast<void>(data_.release());
   data_.reset(static_cast<char*>(moved));
   capacity_ = bytes;
+  UseLargePages(moved, bytes);
   return true;
 }
 
@@ -81,7 +86,10 @@ Result<InputText> InputText::FromFile(const std::string& path) {
     // One byte more than the file, so that the end is seen without growing.
     if (bytes >= kMaxBytes) {
       done = TooLarge();
-    } else if (!text.Reserve(bytes + 1)) {
+    } else if (bytes >= kLargeFile) {
+      PrepareHeap(6 * bytes);
+    }
+    if (done && !text.Reserve(bytes + 1)) {
       done = OutOfMemory(bytes);
     }
   }

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <bit>
 #include <bitset>
 #include <cstdint>
@@ -16,7 +20,7 @@ namespace krafla {
 namespace {
 
 constexpr uint64_t kOnes = 0x0101010101010101;
-constexpr uint64_t kHighBits = 0x8080808080808080;
+[[maybe_unused]] constexpr uint64_t kHighBits = 0x8080808080808080;
 constexpr ptrdiff_t kWord = sizeof(uint64_t);
 
 uint64_t LoadWord(const char* p) {
@@ -25,8 +29,20 @@ uint64_t LoadWord(const char* p) {
   return word;
 }
 
-// Marks the bytes that end a run of ordinary characters in a string: quotes, backslashes, control
-// characters. Only the lowest mark is exact (borrows may set others above it).
+#ifdef __SSE2__
+// A bit for each of 16 bytes that ends a run of ordinary characters in a string: quotes,
+// backslashes, control characters.
+unsigned MarkSpecial16(const char* p) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i controls = _mm_set1_epi8(0x1F);
+  return static_cast<unsigned>(
+      _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                                  _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))),
+                                     _mm_cmpeq_epi8(_mm_max_epu8(bytes, controls), controls))));
+}
+#else
+// The same for 8 bytes, at their highest bits. Only the lowest mark is exact (borrows may set
+// others above it).
 uint64_t MarkSpecial(uint64_t word) {
   const uint64_t quote = word ^ (kOnes * '"');
   const uint64_t backslash = word ^ (kOnes * '\\');
@@ -34,6 +50,7 @@ uint64_t MarkSpecial(uint64_t word) {
           ((word - kOnes * 0x20) & ~word)) &
          kHighBits;
 }
+#endif
 
 bool IsSpecial(char c) {
   return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
@@ -113,11 +130,17 @@ inline const char* JsonScanner::PassBlank(const char* p) const {
 // `p` is behind the quote that opens.
 inline const char* JsonScanner::PassString(const char* p) {
   for (;;) {
+#ifdef __SSE2__
+    unsigned special = 0;
+    while (end_ - p >= 16 && (special = MarkSpecial16(p)) == 0) p += 16;
+    if (special != 0) p += std::countr_zero(special);
+#else
     if constexpr (std::endian::native == std::endian::little) {
       uint64_t special = 0;
       while (end_ - p >= kWord && (special = MarkSpecial(LoadWord(p))) == 0) p += kWord;
       if (special != 0) p += std::countr_zero(special) / 8;
     }
+#endif
     while (p < end_ && !IsSpecial(*p)) ++p;
     if (*p == '"' && p < end_) [[likely]]
       return p + 1;

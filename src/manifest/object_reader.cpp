@@ -1,5 +1,9 @@
 #include "manifest/object_reader.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -33,18 +37,19 @@ std::string Shown(std::string_view token) {
 // to be decoded. The indexer has made sure that every string ends, and there is padding behind the
 // last one.
 const char* FindQuoteOrEscape(const char* at) {
-  static_assert(std::endian::native == std::endian::little);
-  constexpr uint64_t kOnes = 0x0101010101010101;
-  for (;; at += sizeof(uint64_t)) {
-    uint64_t word;
-    std::memcpy(&word, at, sizeof(word));
-    // A byte that is zero gets its top bit; the lowest such bit is exact.
-    const uint64_t quote = word ^ (kOnes * '"');
-    const uint64_t escape = word ^ (kOnes * '\\');
-    const uint64_t found =
-        (((quote - kOnes) & ~quote) | ((escape - kOnes) & ~escape)) & (kOnes << 7);
-    if (found != 0) return at + (std::countr_zero(found) >> 3);
+#ifdef __SSE2__
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i escape = _mm_set1_epi8('\\');
+  for (;; at += sizeof(__m128i)) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const auto found = static_cast<unsigned>(_mm_movemask_epi8(
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape))));
+    if (found != 0) return at + std::countr_zero(found);
   }
+#else
+  while (*at != '"' && *at != '\\') ++at;
+  return at;
+#endif
 }
 
 }  // namespace
@@ -186,8 +191,16 @@ Timestamp ObjectReader::Time(JsonValue& value) {
   const size_t problems_before = problems_.size();
   const std::string_view text = Text(value);
   if (problems_.size() != problems_before) return {};
+  // Most times of an object are the same as the one before.
+  static thread_local std::string last_text;
+  static thread_local Timestamp last_time;
+  if (!text.empty() && text == last_text) return last_time;
   Result<ZonedTimestamp> time = ParseRfc3339(text);
-  if (time) return time->time;
+  if (time) {
+    last_text = text;
+    last_time = time->time;
+    return last_time;
+  }
   Wrong(at, std::move(time.error().message));
   return {};
 }

@@ -16,9 +16,9 @@ namespace {
 // unreadable there, and therefore here.
 int64_t ReadCount(const std::string& text, int64_t total, std::string& complaint) {
   using Limits = std::numeric_limits<int32_t>;
-  const Result<IntOrPercent> parsed = ParseIntOrPercent(text);
   Result<int64_t> count = ScaledIntOrPercent(text, total);
-  if (count && !parsed->is_percent && (*count > Limits::max() || *count < Limits::min()))
+  const bool is_percent = text.ends_with('%');
+  if (count && !is_percent && (*count > Limits::max() || *count < Limits::min()))
     count = Fail(fmt::format("{} is too large a number", Quoted(text)));
   if (!count) {
     complaint = count.error().message;

@@ -1,4 +1,5 @@
-// Labels and annotations that Volcano's users write. Names are interface, kept to the letter.
+// Labels and annotations: what Volcano's users write, and what Krafla adds under krafla.io. Names
+// are interface, kept to the letter.
 #pragma once
 
 #include <string_view>
@@ -17,6 +18,9 @@ inline constexpr std::string_view kRevocableZone = "volcano.sh/revocable-zone";
 inline constexpr std::string_view kCooldownTime = "volcano.sh/cooldown-time";
 inline constexpr std::string_view kCooldownTimeAlternative = "cooldown-time.volcano.sh";
 inline constexpr std::string_view kExpectedRunTime = "krafla.io/expected-run-time";
+inline constexpr std::string_view kZoneEvictions = "krafla.io/zone-evictions";
+inline constexpr std::string_view kEvictions = "krafla.io/evictions";
+inline constexpr std::string_view kLastLoss = "krafla.io/last-loss";
 inline constexpr std::string_view kBudgetMinAvailable = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kBudgetMaxUnavailable = "volcano.sh/jdb-max-unavailable";
 inline constexpr std::string_view kBudgetMinAvailableLong =

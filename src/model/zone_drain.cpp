@@ -3,39 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace krafla {
 
 namespace {
 
 // Who is on a closing node and may go.
-std::vector<const DrainMember*> Candidates(const DrainJob& job) {
-  std::vector<const DrainMember*> found;
-  for (const DrainMember& member : job.members)
-    if (member.closing && member.may_go) found.push_back(&member);
-  return found;
+bool IsCandidate(const DrainMember& member) {
+  return member.closing && member.may_go;
 }
 
 // Those of the candidates, first come first served, whom neither the job nor their role needs.
-std::vector<const DrainMember*> Surplus(const DrainJob& job,
-                                        const std::vector<const DrainMember*>& candidates) {
+std::vector<TaskId> Surplus(const DrainJob& job, size_t candidates) {
   int32_t left = job.ready - job.min_available;
   std::vector<int32_t> left_of_role = job.role_surplus;
-  std::vector<const DrainMember*> surplus;
-  for (const DrainMember* candidate : candidates) {
+  std::vector<TaskId> surplus;
+  surplus.reserve(candidates);
+  for (const DrainMember& member : job.members) {
     if (left <= 0) break;
-    if (!left_of_role.empty() && left_of_role[candidate->role]-- <= 0) continue;
+    if (!IsCandidate(member)) continue;
+    if (!left_of_role.empty() && left_of_role[member.role]-- <= 0) continue;
     --left;
-    surplus.push_back(candidate);
+    surplus.push_back(member.task);
   }
   return surplus;
 }
 
-void TakeFirst(const std::vector<const DrainMember*>& from, int64_t count, DrainPlan& plan) {
-  for (const DrainMember* member : from) {
-    if (count-- <= 0) break;
-    plan.go.push_back(member->task);
-  }
+std::vector<TaskId> Candidates(const DrainJob& job, size_t number) {
+  std::vector<TaskId> candidates;
+  candidates.reserve(number);
+  for (const DrainMember& member : job.members)
+    if (IsCandidate(member)) candidates.push_back(member.task);
+  return candidates;
 }
 
 DrainHold ShortOf(const Allowance& allowance) {
@@ -62,15 +62,15 @@ DrainHold HoldsGang(const DrainJob& job, TaskId& held_by) {
 
 DrainPlan PlanDrain(const DrainJob& job, bool keep_gangs) {
   DrainPlan plan;
-  const std::vector<const DrainMember*> candidates = Candidates(job);
-  if (candidates.empty()) return plan;
-  const std::vector<const DrainMember*> surplus =
-      keep_gangs ? Surplus(job, candidates) : candidates;
+  const auto candidates =
+      static_cast<size_t>(std::count_if(job.members.begin(), job.members.end(), IsCandidate));
+  if (candidates == 0) return plan;
+  std::vector<TaskId> surplus = keep_gangs ? Surplus(job, candidates) : Candidates(job, candidates);
 
-  if (surplus.size() < candidates.size()) {  // step 3: some belong to the minimum
+  if (surplus.size() < candidates) {  // step 3: some belong to the minimum
     TaskId held_by;
     const DrainHold hold = HoldsGang(job, held_by);
-    const bool all_at_once = job.allowance.annotated && candidates.size() == job.members.size();
+    const bool all_at_once = job.allowance.annotated && candidates == job.members.size();
     if (surplus.empty() || (all_at_once && hold == DrainHold::kNothing)) {
       plan.hold = hold;
       plan.held_by = held_by;
@@ -81,8 +81,11 @@ DrainPlan PlanDrain(const DrainJob& job, bool keep_gangs) {
     }
     plan.hold = DrainHold::kLater;
   }
-  TakeFirst(surplus, job.allowance.count, plan);
-  if (plan.go.size() < surplus.size()) plan.hold = ShortOf(job.allowance);
+  if (std::cmp_less(job.allowance.count, surplus.size())) {
+    plan.hold = ShortOf(job.allowance);
+    surplus.resize(static_cast<size_t>(job.allowance.count));
+  }
+  plan.go = std::move(surplus);
   return plan;
 }
 

@@ -48,6 +48,7 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
   std::vector<JobPhaseChange> phases;
   Plan plan;
   {
+    if (before_session_) before_session_(memory_);
     Session session(cluster, config_, {.now = now, .zone = zone_, .memory = &memory_}, log_);
     session.RunActions();
     next_timer_ = session.NextTimer();

@@ -5,6 +5,7 @@
 // One thread.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,11 @@ class SchedulingLoop {
   void RunCycle(Timestamp now, DecisionSink& sink);
 
   void SetConfig(SchedulerConfig config);
+  // Called when a session is about to open, with what it will remember: for whoever writes it down,
+  // or sets it to what was written down.
+  void SetBeforeSession(std::function<void(CycleMemory& memory)> before_session) {
+    before_session_ = std::move(before_session);
+  }
   const SchedulerConfig& config() const { return config_; }
   CycleMemory& memory() { return memory_; }
   uint64_t cycles() const { return cycles_; }
@@ -56,6 +62,7 @@ class SchedulingLoop {
   TimeZone zone_;
   Log& log_;
   CycleMemory memory_;
+  std::function<void(CycleMemory& memory)> before_session_;
   std::optional<Timestamp> next_timer_;
   uint64_t seen_version_ = 0;
   uint64_t cycles_ = 0;

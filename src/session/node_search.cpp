@@ -443,11 +443,20 @@ void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
   }
 }
 
+bool NodeSearch::CanRank(TaskId task, const RefusalMemory* memory) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  return IsNodeLocal(cls, CacheOf(cls)) && ScoresAreNodeLocal(cls) &&
+         (memory == nullptr || RefusalsOnlyGrow(task));
+}
+
+const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {
+  const FitError* earlier = session_.fit_errors.Find(task);
+  return earlier != nullptr ? earlier->unresolvable.get() : nullptr;
+}
+
 std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMemory* memory) {
-  const Task& t = cluster_.tasks[task];
-  ClassCache& cache = CacheOf(t.cls);
-  if (!IsNodeLocal(t.cls, cache) || !ScoresAreNodeLocal(t.cls)) return std::nullopt;
-  if (memory != nullptr && !RefusalsOnlyGrow(task)) return std::nullopt;
+  if (!CanRank(task, memory)) return std::nullopt;
+  ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
   if (cache.allowed.empty()) {
     cache.allowed.assign((cluster_.nodes_by_name.size() + kBlock - 1) / kBlock, 0);
     cache.allowed_best.assign(cache.allowed.size(), kNone);
@@ -457,11 +466,10 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
   } else {
     Synchronize(task, cache);
   }
-  const FitError* earlier = session_.fit_errors.Find(task);
   return NodeRanking{.scores = cache.score,
                      .block_best = cache.allowed_best,
                      .allowed = cache.allowed,
-                     .left_out = earlier != nullptr ? earlier->unresolvable.get() : nullptr};
+                     .left_out = LeftOut(task)};
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,

@@ -70,6 +70,10 @@ class NodeSearch {
   // The same, with scores, from what is kept; nothing when answers or scores depend on more than
   // each node alone.
   std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
+  // Whether there is such a ranking.
+  bool CanRank(TaskId task, const RefusalMemory* memory);
+  // By position: what the task's earlier FitError calls unresolvable; null: nothing.
+  const std::vector<bool>* LeftOut(TaskId task) const;
   // Scores of nodes given by position.
   void Score(TaskId task, std::span<const uint32_t> positions, std::vector<double>& scores);
 

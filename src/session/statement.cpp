@@ -42,6 +42,15 @@ void Statement::Evict(TaskId task, TaskId for_task, EvictionReason reason, uint6
   session_.MarkReleasing(task);
 }
 
+void Statement::EvictForGood(Session& session, TaskId task, EvictionReason reason,
+                             uint64_t permitted_by) {
+  session.trace.Add(
+      {TraceKind::kEvict, 0, static_cast<uint16_t>(reason), task.value, TaskId{}.value});
+  session.plan.evictions.push_back({task, session.cluster.tasks[task].node,
+                                    session.current_action(), TaskId{}, reason, permitted_by});
+  session.MarkReleasing(task);
+}
+
 void Statement::RollbackTo(Savepoint savepoint) {
   session_.Rollback(savepoint.mark);
   for (size_t i = operations_.size(); i-- > savepoint.operations;)

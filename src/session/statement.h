@@ -33,6 +33,10 @@ class Statement {
   // Takes back what was done since.
   void RollbackTo(Savepoint savepoint);
 
+  // An eviction that nobody will want to take back, for nobody's sake; part of the plan at once.
+  static void EvictForGood(Session& session, TaskId task, EvictionReason reason,
+                           uint64_t permitted_by);
+
   // Takes over the operations of a statement that began after this one.
   void Merge(Statement&& inner);
   // Everything becomes part of the plan: binds and evictions are issued.

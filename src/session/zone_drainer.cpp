@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view kSharedClock = "";
 
-bool Contains(const std::vector<TaskId>& sorted, TaskId task) {
-  return std::binary_search(sorted.begin(), sorted.end(), task);
-}
-
 // In the decision trace: what keeps a task on a closing node.
 VetoCode VetoFor(DrainHold hold) {
   return hold == DrainHold::kMember || hold == DrainHold::kInFlight ? VetoCode::kGangAtMinimum
@@ -53,7 +49,8 @@ void ZoneDrainer::Nominate(std::vector<TaskId>& nominated) {
   const std::vector<const DrainZone*> closing = ClosingZones();
   if (session_.log.V(4)) session_.log.Line("TDM start to find victims");
 
-  taken_.clear();
+  taken_.assign(cluster_.tasks.size(), false);
+  nominated_.resize(cluster_.tasks.size());
   std::vector<TaskId> found;
   if (session_.compat.budget_accounting) {
     NominateFrom(closing, found);
@@ -61,7 +58,7 @@ void ZoneDrainer::Nominate(std::vector<TaskId>& nominated) {
     // D14: Volcano gives every zone the full budget of a job.
     for (const DrainZone* const& zone : closing) NominateFrom({&zone, 1}, found);
   }
-  nominated_.insert(found.begin(), found.end());
+  for (const TaskId task : found) nominated_[task.value] = true;
   nominated.insert(nominated.end(), found.begin(), found.end());
   if (session_.log.V(4)) session_.log.Line("TDM got {} victims", found.size());
 }
@@ -83,7 +80,7 @@ void ZoneDrainer::StartClocks() {
   for (; evictions_seen_ < evictions.size(); ++evictions_seen_) {
     const Eviction& eviction = evictions[evictions_seen_];
     if (!session_.compat.evict_period_per_zone || eviction.for_task.valid()) continue;
-    if (!nominated_.contains(eviction.task)) continue;
+    if (nominated_.empty() || !In(nominated_, eviction.task)) continue;
     if (!eviction.node.valid()) continue;
     const std::string_view name = cluster_.Text(cluster_.nodes[eviction.node].zone);
     const auto zone = std::find_if(zones_.begin(), zones_.end(),
@@ -135,14 +132,18 @@ void ZoneDrainer::NominateFrom(std::span<const DrainZone* const> zones,
                                std::vector<TaskId>& nominated) {
   std::vector<Group> groups = GroupByJob(FindOnNodes(zones));
   Plan(groups);
+  std::vector<JobId> asked;
+  for (const Group& group : groups) asked.push_back(group.job);
+  std::sort(asked.begin(), asked.end());
+  std::erase_if(held_, [&](const Group& held) {
+    return std::binary_search(asked.begin(), asked.end(), held.job);
+  });
   for (Group& group : groups) {
     Report(group);
     nominated.insert(nominated.end(), group.plan.go.begin(), group.plan.go.end());
-    std::erase_if(held_, [&](const Group& held) { return held.job == group.job; });
+    for (const TaskId task : group.plan.go) taken_[task.value] = true;
     if (IsStuck(group.plan)) held_.push_back(std::move(group));
   }
-  taken_ = nominated;
-  std::sort(taken_.begin(), taken_.end());
 }
 
 bool ZoneDrainer::Offers(TaskId id) const {
@@ -169,35 +170,52 @@ std::vector<TaskId> ZoneDrainer::FindOnNodes(std::span<const DrainZone* const> z
   for (const DrainZone* zone : zones)
     for (NodeId node : zone->nodes)
       for (TaskId id : cluster_.nodes[node].tasks)
-        if (IsToGo(id, *zone) && !Contains(taken_, id)) found.push_back(id);
+        if (!In(taken_, id) && IsToGo(id, *zone)) found.push_back(id);
   return found;
 }
 
-std::vector<ZoneDrainer::Group> ZoneDrainer::GroupByJob(std::vector<TaskId> found) const {
+// Jobs by name; a job's tasks stay in the order in which they were found.
+std::vector<ZoneDrainer::Group> ZoneDrainer::GroupByJob(const std::vector<TaskId>& found) {
   std::vector<Group> groups;
   if (found.empty()) return groups;
-  Table<JobId, uint32_t> rank(cluster_.jobs.size());
-  for (uint32_t i = 0; i < cluster_.jobs_by_name.size(); ++i) rank[cluster_.jobs_by_name[i]] = i;
-  std::stable_sort(found.begin(), found.end(), [&](TaskId l, TaskId r) {
-    return rank[cluster_.tasks[l].job] < rank[cluster_.tasks[r].job];
-  });
-  for (TaskId id : found) {
+  if (rank_.empty()) {
+    rank_.Reset(cluster_.jobs.size());
+    members_.Reset(cluster_.jobs.size());
+    for (uint32_t i = 0; i < cluster_.jobs_by_name.size(); ++i) rank_[cluster_.jobs_by_name[i]] = i;
+  }
+  // Counted first: tens of thousands of tasks go straight to their job's list, and only the jobs
+  // are sorted.
+  std::vector<uint32_t> ranks;
+  for (const TaskId id : found) {
+    const JobId job = cluster_.tasks[id].job;
+    if (members_[job]++ == 0) ranks.push_back(rank_[job]);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  groups.reserve(ranks.size());
+  for (const uint32_t rank : ranks) {
+    const JobId job = cluster_.jobs_by_name[rank];
+    groups.push_back({.job = job});
+    const size_t all = session_.compat.drain_gang ? cluster_.jobs[job].tasks.size() : 0;
+    groups.back().input.members.reserve(std::max<size_t>(members_[job], all));
+    members_[job] = static_cast<uint32_t>(groups.size() - 1);  // now: which group
+  }
+  for (const TaskId id : found) {
     const Task& task = cluster_.tasks[id];
-    if (groups.empty() || groups.back().job != task.job) groups.push_back({.job = task.job});
-    groups.back().input.members.push_back(
+    groups[members_[task.job]].input.members.push_back(
         {.task = id, .role = task.role_index, .closing = true, .running = true, .may_go = true});
   }
-  std::sort(found.begin(), found.end());
+  found_.assign(cluster_.tasks.size(), false);
+  for (const TaskId id : found) found_[id.value] = true;
   for (Group& group : groups) {
+    members_[group.job] = 0;
     group.input.allowance = disruptions_.AllowanceOf(group.job);
-    if (session_.compat.drain_gang) AddRestOfGang(found, group);
-    for (const DrainMember& member : group.input.members) group.offered.push_back(member.may_go);
+    if (session_.compat.drain_gang) AddRestOfGang(group);
   }
   return groups;
 }
 
 // What PlanDrain needs to know to keep gangs whole.
-void ZoneDrainer::AddRestOfGang(const std::vector<TaskId>& found, Group& group) const {
+void ZoneDrainer::AddRestOfGang(Group& group) const {
   const Job& job = cluster_.jobs[group.job];
   DrainJob& input = group.input;
   input.ready = job.Ready();
@@ -206,8 +224,8 @@ void ZoneDrainer::AddRestOfGang(const std::vector<TaskId>& found, Group& group) 
   input.in_flight = job.Count(TaskStatus::kAllocated) + job.Count(TaskStatus::kBinding) > 0;
   for (TaskId id : job.tasks) {
     const Task& task = cluster_.tasks[id];
-    if (!IsPreemptableStatus(task.status) || Contains(found, id)) continue;
-    if (Contains(taken_, id)) {  // by another zone of this call
+    if (!IsPreemptableStatus(task.status) || In(found_, id)) continue;
+    if (In(taken_, id)) {  // by another zone of this call
       --input.ready;
       if (!input.role_surplus.empty()) --input.role_surplus[task.role_index];
       continue;
@@ -246,6 +264,9 @@ bool ZoneDrainer::AskGuards(std::vector<Group>& groups) {
   if (!session_.compat.drain_guards) return false;
   const std::vector<DrainGuard*> guards = DrainGuardsOf(session_);
   if (guards.empty()) return false;
+  for (Group& group : groups)
+    if (group.offered.empty())
+      for (const DrainMember& member : group.input.members) group.offered.push_back(member.may_go);
   std::vector<TaskId> asked;
   for (const bool closing : {true, false})
     for (const Group& group : groups)
@@ -255,11 +276,12 @@ bool ZoneDrainer::AskGuards(std::vector<Group>& groups) {
   std::vector<TaskId> left = asked;
   for (DrainGuard* guard : guards) guard->Spare(left);
   const bool hold_some = left.size() < asked.size();
-  std::sort(left.begin(), left.end());
+  TaskFlags is_left(cluster_.tasks.size());
+  for (const TaskId task : left) is_left[task.value] = true;
   for (Group& group : groups)
     for (size_t i = 0; i < group.offered.size(); ++i)
       if (DrainMember& member = group.input.members[i]; !group.settled)
-        member.may_go = group.offered[i] && Contains(left, member.task);
+        member.may_go = group.offered[i] && In(is_left, member.task);
   return hold_some;
 }
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "model/revocable_access.h"
@@ -66,8 +65,9 @@ class ZoneDrainer {
   // One job's part of a step.
   struct Group {
     JobId job;
-    DrainJob input;             // members: who is on a closing node, then the rest of the gang
-    std::vector<bool> offered;  // by member: may go as far as the pod itself is concerned
+    DrainJob input;  // members: who is on a closing node, then the rest of the gang
+    // By member: may go as far as the pod itself is concerned. Only with guards.
+    std::vector<bool> offered;
     DrainPlan plan;
     bool settled = false;  // nobody of it goes: not to be asked about again
   };
@@ -76,8 +76,11 @@ class ZoneDrainer {
   bool StartSharedClock();
   void NominateFrom(std::span<const DrainZone* const> zones, std::vector<TaskId>& nominated);
   std::vector<TaskId> FindOnNodes(std::span<const DrainZone* const> zones) const;
-  std::vector<Group> GroupByJob(std::vector<TaskId> found) const;
-  void AddRestOfGang(const std::vector<TaskId>& found, Group& group) const;
+  std::vector<Group> GroupByJob(const std::vector<TaskId>& found);
+  void AddRestOfGang(Group& group) const;
+  // By task of the cluster.
+  using TaskFlags = std::vector<bool>;
+  bool In(const TaskFlags& flags, TaskId task) const { return flags[task.value]; }
   void Plan(std::vector<Group>& groups);
   bool AskGuards(std::vector<Group>& groups);
   void Report(const Group& group);
@@ -94,10 +97,13 @@ class ZoneDrainer {
   JobDisruptions& disruptions_;
   VictimNotes& notes_;
 
-  std::unordered_set<TaskId> nominated_;  // in this session
-  std::vector<TaskId> taken_;             // in this call, sorted
-  std::vector<Group> held_;               // in this session, the last answer per job
-  size_t evictions_seen_ = 0;             // of the session's plan
+  TaskFlags nominated_;             // in this session
+  TaskFlags taken_;                 // in this call
+  TaskFlags found_;                 // in this step
+  std::vector<Group> held_;         // in this session, the last answer per job
+  size_t evictions_seen_ = 0;       // of the session's plan
+  Table<JobId, uint32_t> rank_;     // by name; filled when first needed
+  Table<JobId, uint32_t> members_;  // how many were found; zero outside GroupByJob
 };
 
 }  // namespace krafla

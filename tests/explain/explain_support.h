@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "app/explanation_text.h"
+#include "app/recalling_sink.h"
+#include "cluster_state/cluster_builder.h"
 #include "explain/explainer.h"
 #include "manifest/read_cluster.h"
 #include "scheduler/vocabulary.h"
@@ -25,10 +27,15 @@ inline Explainer MakeExplainer(const CycleInput& input) {
   ReadClusterOptions read;
   read.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
   read.leave_out_pods_without_claims = !config.compatibility.missing_claims;
-  Cluster cluster = ReadClusterFromText(input.cluster, "cluster", read, diagnostics);
+  CycleMemory memory;
+  ClusterBuilder builder(BuildOptionsOf(read));
+  RecallingSink recalling(builder, memory);
+  ReadTextInto(recalling, input.cluster, "cluster", read, diagnostics);
+  Cluster cluster = std::move(builder).Build(diagnostics);
   for (const Diagnostic& d : diagnostics.items())
     if (d.severity == Severity::kError) ADD_FAILURE() << ToString(d);
   SessionOptions when;
+  when.memory = &memory;  // copied
   const Result<ZonedTimestamp> now = ParseRfc3339(input.now);
   EXPECT_TRUE(now.has_value());
   when.now = now->time;

@@ -1,4 +1,4 @@
-#include "kube/eviction_memory.h"
+#include "session/eviction_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,154 @@
+#include "app/replay_command.h"
+
+#include <filesystem>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "app/command_inputs.h"
+#include "base/json_writer.h"
+#include "record/record_writer.h"
+#include "record/replay.h"
+
+namespace krafla {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDifferent = 1;
+
+// "2026-03-10T22:30:00.000000001Z"
+std::string Instant(Timestamp at) {
+  const int64_t rest = at.ns - at.UnixSeconds() * Timestamp::kNsPerSecond;
+  return fmt::format("{}.{:09}Z", FormatRfc3339(at).substr(0, 19), rest);
+}
+
+std::string OrNone(const std::string& decision) {
+  return decision.empty() ? "nothing" : decision;
+}
+
+// Everything that was replayed, for either kind of output.
+class Report {
+ public:
+  explicit Report(std::ostream* text) : text_(text) {
+    json_.BeginObject().Key("segments").BeginArray();
+  }
+
+  Result<bool> Replay(const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    if (text_ != nullptr) *text_ << "segment " << name << "\n";
+    json_.BeginObject().Key("file").String(name);
+    json_.Key("cycles").BeginArray();
+    const Result<ReplayResult> result = ReplaySegment(
+        path, [&](uint64_t number, Timestamp at, const std::vector<std::string>& decisions) {
+          Cycle(number, at, decisions);
+        });
+    if (!result) return Fail(result.error().message);
+    json_.EndArray();
+    json_.Key("objects").Integer(static_cast<int64_t>(result->objects));
+    json_.Key("changes").Integer(static_cast<int64_t>(result->changes));
+    json_.Key("torn").Bool(result->torn);
+    json_.Key("difference");
+    if (result->difference) {
+      const ReplayDifference& difference = *result->difference;
+      json_.BeginObject().Key("cycle").Integer(static_cast<int64_t>(difference.cycle));
+      json_.Key("at").String(Instant(difference.at));
+      json_.Key("recorded").String(difference.recorded);
+      json_.Key("replayed").String(difference.replayed).EndObject();
+    } else {
+      json_.Null();
+    }
+    json_.EndObject();
+    cycles_ += result->cycles;
+    decisions_ += result->decisions;
+    if (text_ != nullptr) Tell(*result);
+    return !result->difference;
+  }
+
+  std::string Summary(bool equal) {
+    if (text_ == nullptr) {
+      json_.EndArray().Key("equal").Bool(equal).EndObject();
+      return json_.text() + "\n";
+    }
+    return fmt::format("{} cycle{}, {} decision{}: {}\n", cycles_, cycles_ == 1 ? "" : "s",
+                       decisions_, decisions_ == 1 ? "" : "s",
+                       equal ? "as recorded" : "not as recorded");
+  }
+
+ private:
+  void Cycle(uint64_t number, Timestamp at, const std::vector<std::string>& decisions) {
+    json_.BeginObject().Key("number").Integer(static_cast<int64_t>(number));
+    json_.Key("at").String(Instant(at)).Key("decisions").BeginArray();
+    for (const std::string& decision : decisions) json_.String(decision);
+    json_.EndArray().EndObject();
+    if (text_ == nullptr || decisions.empty()) return;
+    *text_ << fmt::format("cycle {} at {}\n", number, Instant(at));
+    for (const std::string& decision : decisions) *text_ << "  " << decision << "\n";
+  }
+
+  void Tell(const ReplayResult& result) {
+    if (result.torn) *text_ << "the end of the segment is missing; all before it was replayed\n";
+    if (!result.difference) return;
+    const ReplayDifference& difference = *result.difference;
+    *text_ << fmt::format(
+        "difference in cycle {} at {}, decision {}:\n  recorded: {}\n  replayed: {}\n",
+        difference.cycle, Instant(difference.at), difference.index + 1, OrNone(difference.recorded),
+        OrNone(difference.replayed));
+  }
+
+  std::ostream* text_;  // null: JSON
+  JsonWriter json_;
+  uint64_t cycles_ = 0;
+  uint64_t decisions_ = 0;
+};
+
+}  // namespace
+
+int ReplayCommand(const RunCommandOptions& options, std::ostream& out, std::ostream& err) {
+  Diagnostics diagnostics;
+  const auto not_with_replay = [&](bool given, const char* flag) {
+    if (given)
+      diagnostics.Error(flag, {}, "not together with --replay, which has it in the record");
+  };
+  not_with_replay(!options.cluster.empty(), "--cluster");
+  not_with_replay(!options.config.empty(), "--config");
+  not_with_replay(!options.now.empty(), "--now");
+  not_with_replay(options.compatibility.has_value(), "--compatibility");
+  std::vector<std::string> segments = {options.replay};
+  std::error_code error;
+  if (fs::is_directory(options.replay, error)) {
+    Result<std::vector<std::string>> found = RecordSegments(options.replay);
+    if (!found) {
+      diagnostics.Error(options.replay, {}, found.error().message);
+    } else if (found->empty()) {
+      diagnostics.Error(options.replay, {}, "holds no segment of a record (record-*.jsonl.gz)");
+    } else {
+      segments = std::move(*found);
+    }
+  }
+  Print(diagnostics, err);
+  if (diagnostics.HasErrors()) return kWrongInput;
+
+  const bool json = options.output == "json";
+  Report report(json ? nullptr : &out);
+  bool equal = true;
+  for (const std::string& path : segments) {
+    const Result<bool> same = report.Replay(path);
+    if (!same) {
+      err << "error: " << same.error().message << "\n";
+      return kWrongInput;
+    }
+    equal = *same;
+    if (!equal) break;
+  }
+  out << report.Summary(equal);
+  out.flush();
+  if (!out) {
+    err << "error: the replay could not be written\n";
+    return kNotWritten;
+  }
+  return equal ? 0 : kDifferent;
+}
+
+}  // namespace krafla

@@ -1,0 +1,321 @@
+#include "kube/api_pages.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
+#include "base/json_writer.h"
+#include "explain/explainer.h"
+#include "explain/left_out.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr std::string_view kRoot = "/api/v1/";
+constexpr std::string_view kPages[] = {"queues", "jobs", "zones", "evictions", "cycles", "explain"};
+constexpr size_t kMostRows = 100'000;
+constexpr std::chrono::seconds kViewPatience{20};
+// A state that does not change is looked at again all the same: windows open and close.
+constexpr int64_t kOldestViewNs = 10 * Timestamp::kNsPerSecond;
+
+ApiAnswer ErrorAnswer(int status, const std::string& message,
+                      std::optional<int> retry_after_s = {}) {
+  JsonWriter json;
+  json.BeginObject().Key("error").String(message);
+  if (status == 404 || status == 405) {
+    json.Key("pages").BeginArray();
+    for (const std::string_view page : kPages) json.String(fmt::format("{}{}", kRoot, page));
+    json.EndArray();
+  }
+  json.EndObject();
+  return {.status = status, .body = json.text() + "\n", .retry_after_s = retry_after_s};
+}
+
+std::string Parameter(const ApiRequest& request, const std::string& name) {
+  const auto it = request.parameters.find(name);
+  return it == request.parameters.end() ? std::string() : it->second;
+}
+
+// The error's sentence; empty: all are known.
+std::string UnknownParameter(const ApiRequest& request,
+                             std::initializer_list<std::string_view> known) {
+  const std::vector<std::string_view> names(known);
+  for (const auto& [name, value] : request.parameters) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return fmt::format("unknown parameter {}{}", Quoted(name), DidYouMeanHint(name, names));
+  }
+  return {};
+}
+
+Result<size_t> LimitOf(const ApiRequest& request, size_t fallback) {
+  const std::string text = Parameter(request, "limit");
+  if (text.empty()) return fallback;
+  size_t limit = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (error != std::errc{} || end != text.data() + text.size() || limit == 0 || limit > kMostRows)
+    return Fail(
+        fmt::format("limit: expected a number from 1 to {}, got {}", kMostRows, Quoted(text)));
+  return limit;
+}
+
+void WriteTime(JsonWriter& json, std::string_view name, Timestamp at) {
+  json.Key(name).String(fmt::format(
+      "{}.{:09}Z", FormatRfc3339(at).substr(0, 19),
+      ((at.ns % Timestamp::kNsPerSecond) + Timestamp::kNsPerSecond) % Timestamp::kNsPerSecond));
+}
+
+// Rows, how many there are beyond the limit, and what is said beside them.
+class RowWriter {
+ public:
+  RowWriter(std::string_view name, size_t limit) : limit_(limit) {
+    json_.BeginObject().Key(name).BeginArray();
+  }
+  template <class Write>
+  void Add(Write&& write) {
+    if (rows_ >= limit_) {
+      ++left_out_;
+      return;
+    }
+    ++rows_;
+    write(json_);
+  }
+  ApiAnswer Finish() {
+    json_.EndArray().Key("leftOut").Integer(static_cast<int64_t>(left_out_));
+    return {.body = Close()};
+  }
+  JsonWriter& json() { return json_; }
+  ApiAnswer FinishAt(Timestamp at) {
+    json_.EndArray().Key("leftOut").Integer(static_cast<int64_t>(left_out_));
+    WriteTime(json_, "at", at);
+    return {.body = Close()};
+  }
+
+ private:
+  std::string Close() {
+    json_.EndObject();
+    return json_.text() + "\n";
+  }
+
+  JsonWriter json_;
+  size_t limit_;
+  size_t rows_ = 0;
+  size_t left_out_ = 0;
+};
+
+std::string_view NamespaceIn(std::string_view key) {
+  const size_t slash = key.find('/');
+  return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
+}
+
+}  // namespace
+
+ApiPages::ApiPages(const StateKeeper& keeper, Options options)
+    : keeper_(keeper), options_(std::move(options)) {}
+
+void ApiPages::Stop() {
+  stopping_ = true;
+  viewing_.Stop();
+  explaining_.Stop();
+}
+
+ApiAnswer ApiPages::Answer(const ApiRequest& request) {
+  if (request.method != "GET" && request.method != "HEAD")
+    return ErrorAnswer(
+        405, fmt::format("{} is not possible: everything here is read-only", request.method));
+  std::string_view path = request.path;
+  std::string_view page;
+  if (path.starts_with(kRoot)) page = path.substr(kRoot.size());
+  if (page == "evictions") return Evictions(request);
+  if (page == "cycles") return Cycles(request);
+  const bool known = std::find(std::begin(kPages), std::end(kPages), page) != std::end(kPages);
+  if (!known) return ErrorAnswer(404, fmt::format("there is no page {}", Quoted(request.path)));
+  if (!options_.ready()) return ErrorAnswer(503, "not ready: not yet in step with the cluster", 1);
+  if (page == "queues") return Rows(request, &ClusterView::queues);
+  if (page == "jobs") return Rows(request, &ClusterView::jobs);
+  if (page == "zones") return Rows(request, &ClusterView::zones);
+  return Explain(request);
+}
+
+Result<std::shared_ptr<const ClusterView>> ApiPages::View() {
+  const auto fresh = [&]() -> std::shared_ptr<const ClusterView> {
+    const std::scoped_lock lock(mutex_);
+    if (view_ == nullptr) return nullptr;
+    const int64_t age_ns = options_.now().ns - view_->at.ns;
+    const int64_t least_ns = std::chrono::nanoseconds(options_.view_age).count();
+    if (age_ns < least_ns) return view_;
+    return age_ns < kOldestViewNs && view_->version == keeper_.version() ? view_ : nullptr;
+  };
+  if (auto view = fresh()) return view;
+  struct Outcome {
+    std::shared_ptr<const ClusterView> view;
+    std::string problem;
+  };
+  auto outcome = std::make_shared<Outcome>();  // outlives a waiter who gives up
+  const Result<bool> done = viewing_.Run("a page", kViewPatience, [this, outcome, fresh] {
+    // Whoever waited behind another finds it done.
+    if ((outcome->view = fresh())) return;
+    const StateKeeper::Snapshot state = keeper_.Copy();
+    const std::optional<SchedulerConfig> config = options_.read_config(*state.config);
+    if (!config) {
+      outcome->problem = "the configuration cannot be read";
+      return;
+    }
+    outcome->view = std::make_shared<const ClusterView>(
+        MakeClusterView(state, options_.world, *config, options_.zone, options_.now()));
+    const std::scoped_lock lock(mutex_);
+    view_ = outcome->view;
+  });
+  if (!done) return Fail(done.error().message);
+  if (outcome->view == nullptr) return Fail(outcome->problem);
+  return outcome->view;
+}
+
+ApiAnswer ApiPages::Rows(const ApiRequest& request, std::vector<ViewRow> ClusterView::* rows) {
+  const bool jobs = rows == &ClusterView::jobs;
+  const bool queues = rows == &ClusterView::queues;
+  const std::string unknown = jobs     ? UnknownParameter(request, {"namespace", "queue", "limit"})
+                              : queues ? UnknownParameter(request, {"queue", "limit"})
+                                       : UnknownParameter(request, {"limit"});
+  if (!unknown.empty()) return ErrorAnswer(400, unknown);
+  const Result<size_t> limit = LimitOf(request, 500);
+  if (!limit) return ErrorAnswer(400, limit.error().message);
+  const Result<std::shared_ptr<const ClusterView>> view = View();
+  if (!view) return ErrorAnswer(503, view.error().message, 2);
+  const std::string ns = Parameter(request, "namespace");
+  const std::string queue = Parameter(request, "queue");
+  RowWriter writer(jobs ? "jobs" : queues ? "queues" : "zones", *limit);
+  for (const ViewRow& row : (**view).*rows)
+    if ((ns.empty() || row.ns == ns) && (queue.empty() || row.queue == queue))
+      writer.Add([&](JsonWriter& json) { json.Raw(row.json); });
+  return writer.FinishAt((*view)->at);
+}
+
+ApiAnswer ApiPages::Evictions(const ApiRequest& request) const {
+  const std::string unknown = UnknownParameter(request, {"namespace", "queue", "limit"});
+  if (!unknown.empty()) return ErrorAnswer(400, unknown);
+  const Result<size_t> limit = LimitOf(request, 100);
+  if (!limit) return ErrorAnswer(400, limit.error().message);
+  const std::string ns = Parameter(request, "namespace");
+  const std::string queue = Parameter(request, "queue");
+  RowWriter writer("evictions", *limit);
+  for (const StateKeeper::PastEviction& past : keeper_.Evictions()) {
+    const RecordedEviction& eviction = past.what;
+    if ((!ns.empty() && NamespaceIn(eviction.pod) != ns) ||
+        (!queue.empty() && eviction.queue != queue))
+      continue;
+    writer.Add([&](JsonWriter& json) {
+      json.BeginObject();
+      WriteTime(json, "at", past.at);
+      json.Key("cycle").Integer(static_cast<int64_t>(past.cycle));
+      json.Key("pod").String(eviction.pod);
+      json.Key("queue").String(eviction.queue);
+      json.Key("node").String(eviction.node);
+      json.Key("action").String(eviction.action);
+      json.Key("for");
+      if (eviction.for_pod.empty()) {
+        json.Null();
+      } else {
+        json.String(eviction.for_pod);
+      }
+      json.Key("reason").String(eviction.reason);
+      json.Key("allowedBy").String(eviction.allowed_by);
+      json.Key("message").String(eviction.message);
+      json.EndObject();
+    });
+  }
+  return writer.Finish();
+}
+
+ApiAnswer ApiPages::Cycles(const ApiRequest& request) const {
+  if (const std::string unknown = UnknownParameter(request, {"limit"}); !unknown.empty())
+    return ErrorAnswer(400, unknown);
+  const Result<size_t> limit = LimitOf(request, 100);
+  if (!limit) return ErrorAnswer(400, limit.error().message);
+  RowWriter writer("cycles", *limit);
+  for (const StateKeeper::CycleSummary& cycle : keeper_.Cycles())
+    writer.Add([&](JsonWriter& json) {
+      json.BeginObject();
+      json.Key("number").Integer(static_cast<int64_t>(cycle.number));
+      WriteTime(json, "at", cycle.at);
+      json.Key("ms").Number(cycle.wall_ms);
+      json.Key("steps").BeginArray();
+      for (const auto& [step, ms] : cycle.steps_ms)
+        json.BeginObject().Key("name").String(step).Key("ms").Number(ms).EndObject();
+      json.EndArray();
+      json.Key("binds").Integer(static_cast<int64_t>(cycle.binds));
+      json.Key("evictions").Integer(static_cast<int64_t>(cycle.evictions));
+      json.Key("phaseChanges").Integer(static_cast<int64_t>(cycle.phases));
+      json.Key("waitingPods").Integer(cycle.waiting_pods);
+      json.EndObject();
+    });
+  return writer.Finish();
+}
+
+ApiAnswer ApiPages::Explain(const ApiRequest& request) {
+  if (const std::string unknown = UnknownParameter(request, {"kind", "name", "as"});
+      !unknown.empty())
+    return ErrorAnswer(400, unknown);
+  const std::string kind = Parameter(request, "kind");
+  const std::string name = Parameter(request, "name");
+  std::string as = Parameter(request, "as");
+  if (as.empty()) as = "json";
+  static constexpr std::string_view kKinds[] = {"job", "pod", "queue", "zone"};
+  if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds))
+    return ErrorAnswer(400, fmt::format("kind: expected job, pod, queue or zone, got {}{}",
+                                        Quoted(kind), DidYouMeanHint(kind, kKinds)));
+  if (name.empty()) return ErrorAnswer(400, "name: missing");
+  if (as != "json" && as != "text" && as != "color")
+    return ErrorAnswer(400, fmt::format("as: expected json, text or color, got {}", Quoted(as)));
+
+  auto answer = std::make_shared<ApiAnswer>();
+  const auto deadline = BackgroundWorker::Clock::now() + options_.explain_time;
+  const auto work = [this, answer, kind, name, as, deadline] {
+    const StateKeeper::Snapshot state = keeper_.Copy();
+    std::optional<SchedulerConfig> config = options_.read_config(*state.config);
+    if (!config) {
+      *answer = ErrorAnswer(500, "the configuration cannot be read");
+      return;
+    }
+    LeftOutObjects* left_out = nullptr;
+    ReplayWorld world(options_.world, [&](FactSink& behind) {
+      auto front = std::make_unique<LeftOutObjects>(
+          behind, LeftOutObjects::Names{.asked_for = name,
+                                        .default_queue = options_.default_queue,
+                                        .schedulers = options_.world.scheduler_names});
+      left_out = front.get();
+      return front;
+    });
+    world.Fill(state.entries);
+    Cluster cluster = std::move(world.live().cluster());
+    std::optional<Explanation> explanation = left_out->Explain(kind, cluster);
+    if (!explanation) {
+      CycleMemory memory = *state.memory;
+      Explainer explainer(std::move(cluster), std::move(*config),
+                          {.now = options_.now(), .zone = options_.zone, .memory = &memory});
+      explainer.SetOutOfTime(
+          [this, deadline] { return stopping_ || BackgroundWorker::Clock::now() >= deadline; });
+      Result<Explanation> found = explainer.Explain(kind, name);
+      if (!found) {
+        std::string message = found.error().message;
+        if (const size_t at = message.find(" in the input"); at != std::string::npos)
+          message.replace(at, 13, " in the cluster");
+        *answer = ErrorAnswer(404, message);
+        return;
+      }
+      explanation = std::move(*found);
+      left_out->AddTo(*explanation);
+    }
+    answer->content_type = as == "json" ? "application/json" : "text/plain; charset=utf-8";
+    answer->body = options_.render(*explanation, as);
+  };
+  // The search ends by itself at the deadline; what comes behind it takes a cycle or two.
+  const Result<bool> done =
+      explaining_.Run(fmt::format("explaining {} {}", kind, name), 2 * options_.explain_time, work);
+  if (!done) return ErrorAnswer(503, done.error().message, 2);
+  return *answer;
+}
+
+}  // namespace krafla

@@ -1,0 +1,75 @@
+// The HTTP API: /api/v1/{queues,jobs,zones,evictions,cycles,explain}, read-only, JSON. Answers come
+// from the state that is kept beside the scheduler; docs/api.md describes them.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "explain/explanation.h"
+#include "kube/background_worker.h"
+#include "kube/cluster_view.h"
+#include "record/state_keeper.h"
+
+namespace krafla {
+
+struct ApiRequest {
+  std::string method = "GET";
+  std::string path;
+  std::map<std::string, std::string> parameters;
+};
+
+struct ApiAnswer {
+  int status = 200;
+  std::string body;
+  std::string content_type = "application/json";
+  std::optional<int> retry_after_s;
+};
+
+class ApiPages {
+ public:
+  struct Options {
+    WorldOptions world;
+    TimeZone zone;
+    std::string default_queue = "default";
+    // As the scheduler reads its own.
+    std::function<std::optional<SchedulerConfig>(const std::string& text)> read_config;
+    std::function<Timestamp()> now;
+    std::function<bool()> ready;
+    // `as`: "json", "text" or "color".
+    std::function<std::string(const Explanation& explanation, const std::string& as)> render;
+    std::chrono::milliseconds explain_time{20'000};
+    std::chrono::milliseconds view_age{1'000};
+  };
+
+  ApiPages(const StateKeeper& keeper, Options options);
+
+  ApiAnswer Answer(const ApiRequest& request);
+  // Nobody waits any longer, and what is worked on is brought to an early end.
+  void Stop();
+
+ private:
+  ApiAnswer Rows(const ApiRequest& request, std::vector<ViewRow> ClusterView::* rows);
+  ApiAnswer Evictions(const ApiRequest& request) const;
+  ApiAnswer Cycles(const ApiRequest& request) const;
+  ApiAnswer Explain(const ApiRequest& request);
+  // What there is to see, not older than a second when the state has changed.
+  Result<std::shared_ptr<const ClusterView>> View();
+
+  const StateKeeper& keeper_;
+  Options options_;
+  std::atomic<bool> stopping_ = false;
+  std::mutex mutex_;
+  std::shared_ptr<const ClusterView> view_;  // shared with those who still write it out
+  BackgroundWorker viewing_{8};
+  BackgroundWorker explaining_{0};
+};
+
+}  // namespace krafla

@@ -1,0 +1,222 @@
+// Each kind has a pattern of the fields that stay: names, and in braces what stays of the value
+// below; without braces all of it stays. Of a list the pattern holds for every item.
+#include "manifest/reduced_object.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "manifest/json_scanner.h"
+#include "model/well_known.h"
+
+namespace krafla {
+
+namespace {
+
+struct Pattern {
+  // Empty: everything below stays.
+  std::map<std::string, Pattern, std::less<>> fields;
+};
+
+// "name,spec{nodeName,containers{name}}"; returns behind the last character it took.
+size_t ParsePattern(std::string_view text, size_t at, Pattern& pattern) {
+  std::string name;
+  const auto finish = [&] {
+    if (!name.empty()) pattern.fields[name];
+    name.clear();
+  };
+  while (at < text.size()) {
+    const char c = text[at++];
+    if (c == '{') {
+      Pattern& below = pattern.fields[name];
+      name.clear();
+      at = ParsePattern(text, at, below);
+    } else if (c == '}') {
+      finish();
+      return at;
+    } else if (c == ',' || c == ' ' || c == '\n') {
+      finish();
+    } else {
+      name.push_back(c);
+    }
+  }
+  finish();
+  return at;
+}
+
+constexpr std::string_view kMetadata =
+    "name,namespace,uid,creationTimestamp,deletionTimestamp,labels";
+constexpr std::string_view kContainers =
+    "{name,image,resources{requests,limits},ports,"
+    "restartPolicy}";
+
+std::string Metadata(std::initializer_list<std::string_view> annotations) {
+  return fmt::format("apiVersion,kind,metadata{{{},annotations{{{}}}}}", kMetadata,
+                     fmt::join(annotations, ","));
+}
+
+std::string PatternText(std::string_view kind) {
+  if (kind == "Pod")
+    return Metadata({keys::kGroupName, keys::kGroupNameVolcano, keys::kQueueName, keys::kTaskSpec,
+                     keys::kTaskPriority, keys::kPreemptable, keys::kRevocableZone,
+                     keys::kCooldownTime, keys::kCooldownTimeAlternative, keys::kExpectedRunTime}) +
+           fmt::format(
+               " spec{{nodeName,schedulerName,priorityClassName,priority,preemptionPolicy,"
+               "containers{0},initContainers{0},volumes{{name,persistentVolumeClaim{{claimName}},"
+               "ephemeral{{none}},image{{reference}}}},affinity,nodeSelector,tolerations,"
+               "topologySpreadConstraints,overhead,resources{{requests,limits}},schedulingGates,"
+               "hostNetwork}} status{{phase,conditions{{type,status,reason,lastTransitionTime}},"
+               "startTime,nominatedNodeName,containerStatuses{{name,resources,allocatedResources}},"
+               "initContainerStatuses{{name,resources,allocatedResources}},resources,"
+               "allocatedResources}}",
+               kContainers);
+  if (kind == "PodGroup")
+    return Metadata({keys::kPreemptable, keys::kRevocableZone, keys::kCooldownTime,
+                     keys::kCooldownTimeAlternative, keys::kBudgetMinAvailable,
+                     keys::kBudgetMaxUnavailable, keys::kBudgetMinAvailableLong,
+                     keys::kBudgetMaxUnavailableLong, keys::kSlaWaitingTime,
+                     keys::kSlaWaitingTimeShort}) +
+           " spec{minMember,queue,priorityClassName,minResources,minTaskMember,networkTopology,"
+           "subGroupPolicy} status{phase,conditions{type,status,reason,message}}";
+  if (kind == "Node")
+    return Metadata({"volcano.sh/oversubscription-cpu", "volcano.sh/oversubscription-memory"}) +
+           " spec{unschedulable,taints} status{allocatable,capacity,images{names,sizeBytes}}";
+  if (kind == "Queue")
+    return Metadata({keys::kHierarchy, keys::kHierarchyWeights, keys::kCooldownTime,
+                     keys::kCooldownTimeAlternative}) +
+           " spec{weight,priority,reclaimable,capability,deserved,guarantee{resource},parent}"
+           " status{state}";
+  if (kind == "PriorityClass") return Metadata({"none"}) + " value,globalDefault,preemptionPolicy";
+  if (kind == "Namespace") return Metadata({"none"});
+  if (kind == "PodDisruptionBudget")
+    return Metadata({"none"}) + " spec{selector} status{disruptionsAllowed,disruptedPods}";
+  if (kind == "PersistentVolumeClaim")
+    return fmt::format(
+        "apiVersion,kind,metadata{{{},ownerReferences{{kind,uid,controller}},annotations{{"
+        "volume.beta.kubernetes.io/storage-class,pv.kubernetes.io/bind-completed,"
+        "volume.kubernetes.io/selected-node}}}} spec{{volumeName,storageClassName,accessModes,"
+        "volumeMode,selector,volumeAttributesClassName,resources{{requests}}}} status{{phase}}",
+        kMetadata);
+  if (kind == "PersistentVolume")
+    return Metadata({"volume.beta.kubernetes.io/storage-class"}) +
+           " spec{storageClassName,capacity,accessModes,volumeMode,volumeAttributesClassName,"
+           "nodeAffinity{required},claimRef{namespace,name,uid},csi{driver,volumeHandle}}"
+           " status{phase}";
+  if (kind == "StorageClass")
+    return Metadata({"none"}) +
+           " provisioner,volumeBindingMode,parameters{csi.storage.k8s.io/csi-driver-name},"
+           "allowedTopologies{matchLabelExpressions{key,values}}";
+  if (kind == "CSINode")
+    return Metadata({"none"}) + " spec{drivers{name,allocatable{count},topologyKeys}}";
+  return {};
+}
+
+using Patterns = std::map<std::string, Pattern, std::less<>>;
+
+Patterns AllPatterns() {
+  Patterns patterns;
+  for (const char* kind :
+       {"Pod", "PodGroup", "Node", "Queue", "PriorityClass", "Namespace", "PodDisruptionBudget",
+        "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"}) {
+    const std::string text = PatternText(kind);
+    const size_t end = ParsePattern(text, 0, patterns[kind]);
+    KRAFLA_CHECK(end == text.size(), kind);
+  }
+  return patterns;
+}
+
+class Reducer {
+ public:
+  explicit Reducer(const std::string& json) : json_(json), scanner_(json) {
+    out_.reserve(json.size() / 2);
+  }
+
+  std::optional<std::string> Run(const Pattern& pattern) {
+    if (scanner_.Peek() != '{') return std::nullopt;
+    Value(pattern);
+    if (scanner_.failed() || !scanner_.AtEnd()) return std::nullopt;
+    out_.shrink_to_fit();
+    return std::move(out_);
+  }
+
+ private:
+  void Value(const Pattern& pattern) {
+    const char first = scanner_.Peek();
+    if (first == '{' && !pattern.fields.empty()) return Object(pattern);
+    if (first == '[' && !pattern.fields.empty()) return List(pattern);
+    const size_t begin = scanner_.offset();
+    if (!scanner_.SkipValue()) return;
+    Copy(std::string_view(json_).substr(begin, scanner_.offset() - begin));
+  }
+
+  // On one line: where there are line breaks, they stand between values.
+  void Copy(std::string_view raw) {
+    if (raw.find('\n') == std::string_view::npos) {
+      out_ += raw;
+      return;
+    }
+    bool in_text = false;
+    for (size_t i = 0; i < raw.size(); ++i) {
+      const char c = raw[i];
+      if (in_text && c == '\\') {
+        out_ += c;
+        out_ += raw[++i];
+        continue;
+      }
+      if (c == '"') in_text = !in_text;
+      if (in_text || static_cast<unsigned char>(c) > ' ') out_ += c;
+    }
+  }
+
+  void Object(const Pattern& pattern) {
+    if (!scanner_.EnterObject()) return;
+    out_ += '{';
+    bool any = false;
+    std::string_view key;
+    while (scanner_.NextKey(key)) {
+      const auto field = pattern.fields.find(key);
+      if (field == pattern.fields.end()) {
+        if (!scanner_.SkipValue()) return;
+        continue;
+      }
+      if (any) out_ += ',';
+      any = true;
+      out_ += '"';
+      out_ += key;
+      out_ += "\":";
+      Value(field->second);
+    }
+    out_ += '}';
+  }
+
+  void List(const Pattern& pattern) {
+    if (!scanner_.EnterList()) return;
+    out_ += '[';
+    bool any = false;
+    while (scanner_.NextItem()) {
+      if (any) out_ += ',';
+      any = true;
+      Value(pattern);
+    }
+    out_ += ']';
+  }
+
+  const std::string& json_;
+  JsonScanner scanner_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::optional<std::string> ReduceObject(std::string_view kind, const std::string& json) {
+  static const Patterns patterns = AllPatterns();
+  const auto pattern = patterns.find(kind);
+  if (pattern == patterns.end()) return std::nullopt;
+  return Reducer(json).Run(pattern->second);
+}
+
+}  // namespace krafla

@@ -1,0 +1,112 @@
+#include "record/kept_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manifest/reduced_object.h"
+
+namespace krafla {
+
+MarkedObject HolderOfPhase(const std::string& group_key) {
+  if (std::optional<std::string> pod = PodOfGroupOfOne(group_key)) return {"Pod", std::move(*pod)};
+  return {"PodGroup", group_key};
+}
+
+bool KeptState::Put(RecordedChange& change) {
+  std::optional<std::string> reduced = ReduceObject(change.kind, change.object);
+  if (!reduced) return false;
+  change.object = std::move(*reduced);
+  KeptObject& object = objects_[change.kind][change.key];
+  if (object.text != nullptr && *object.text == change.object && object.mark == change.mark &&
+      object.phase == change.phase)
+    return false;
+  if (object.text == nullptr || *object.text != change.object) {
+    if (object.text != nullptr) bytes_ -= object.text->size();
+    bytes_ += change.object.size();
+    object.text = std::make_shared<const std::string>(change.object);
+  }
+  object.mark = change.mark;
+  object.phase = change.phase;
+  return true;
+}
+
+bool KeptState::Mark(std::string_view kind, const std::string& key, const PodMark* mark,
+                     std::optional<JobPhase> phase) {
+  const auto objects = objects_.find(kind);
+  if (objects == objects_.end()) return false;
+  const auto object = objects->second.find(key);
+  if (object == objects->second.end()) return false;
+  if (mark != nullptr) object->second.mark = *mark;
+  if (phase) object->second.phase = phase;
+  return true;
+}
+
+void KeptState::ApplyDecisions(const RecordedCycle& cycle) {
+  for (const RecordedPhase& phase : cycle.phases) {
+    const MarkedObject holder = HolderOfPhase(phase.group);
+    Mark(holder.kind, holder.key, nullptr, phase.after);
+  }
+  for (const RecordedEviction& eviction : cycle.evictions) {
+    const PodMark mark{PodMark::What::kReleasing, {}};
+    Mark("Pod", eviction.pod, &mark, std::nullopt);
+  }
+  for (const RecordedBind& bind : cycle.binds) {
+    const PodMark mark{PodMark::What::kBinding, bind.node};
+    Mark("Pod", bind.pod, &mark, std::nullopt);
+  }
+}
+
+bool KeptState::Apply(RecordedChange& change) {
+  bool changed = true;
+  switch (change.what) {
+    case RecordedChange::What::kPut:
+      changed = Put(change);
+      break;
+    case RecordedChange::What::kGone: {
+      const auto objects = objects_.find(change.kind);
+      if (objects == objects_.end()) return false;
+      const auto object = objects->second.find(change.key);
+      if (object == objects->second.end()) return false;
+      bytes_ -= object->second.text->size();
+      objects->second.erase(object);
+      break;
+    }
+    case RecordedChange::What::kMark:
+      changed =
+          Mark(change.kind, change.key,
+               change.mark.what == PodMark::What::kNone ? nullptr : &change.mark, change.phase);
+      break;
+    case RecordedChange::What::kMemory:
+      memory_ = change.memory;
+      break;
+    case RecordedChange::What::kConfig:
+      config_ = std::make_shared<const std::string>(change.object);
+      break;
+    case RecordedChange::What::kCycle:
+      ApplyDecisions(*change.cycle);
+      if (change.memory != nullptr) memory_ = change.memory;
+      cycles_ = change.cycle->number;
+      last_cycle_ = change.cycle->at;
+      break;
+  }
+  if (changed) ++version_;
+  return changed;
+}
+
+std::vector<KeptState::Entry> KeptState::Entries() const {
+  std::vector<Entry> entries;
+  for (const auto& [kind, objects] : objects_) {
+    const size_t first = entries.size();
+    for (const auto& [key, object] : objects) entries.push_back({kind, key, object});
+    std::sort(entries.begin() + static_cast<ptrdiff_t>(first), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.key < b.key; });
+  }
+  return entries;
+}
+
+size_t KeptState::Count(std::string_view kind) const {
+  const auto objects = objects_.find(kind);
+  return objects == objects_.end() ? 0 : objects->second.size();
+}
+
+}  // namespace krafla

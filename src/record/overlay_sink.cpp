@@ -1,0 +1,130 @@
+#include "record/overlay_sink.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace krafla {
+
+OverlaySink::OverlaySink(LiveCluster& live, const NodeLabels& node_labels)
+    : FactSink(live), live_(live) {
+  for (const auto& [key, value] : node_labels)
+    node_labels_.emplace_back(live.strings().Intern(key), live.strings().Intern(value));
+}
+
+void OverlaySink::Begin(std::string queue) {
+  queue_ = std::move(queue);
+  outcome_ = {};
+}
+
+std::string OverlaySink::Key(StrId ns, StrId name) {
+  return fmt::format("{}/{}", strings().Text(ns), strings().Text(name));
+}
+
+StrId OverlaySink::GroupName(StrId pod) {
+  return strings().Intern(fmt::format("{}{}", kGroupOfOnePrefix, strings().Text(pod)));
+}
+
+FactSink::Added OverlaySink::AddPod(PodFacts pod, Origin origin) {
+  outcome_.mark = MarkOf(pod.task);
+  switch (outcome_.mark.what) {
+    case PodMark::What::kNone:
+      break;
+    case PodMark::What::kBinding:
+      pod.task.status = TaskStatus::kBinding;
+      pod.task.node_name = strings().Intern(outcome_.mark.node);
+      break;
+    case PodMark::What::kReleasing:
+      pod.task.status = TaskStatus::kReleasing;
+      break;
+  }
+  MakeGroupOfOne(pod);
+  outcome_.added = true;
+  return live_.AddPod(std::move(pod), origin);
+}
+
+FactSink::Added OverlaySink::AddPodGroup(PodGroupFacts group, Origin origin) {
+  outcome_.phase = PhaseOf(group.job);
+  if (outcome_.phase) group.job.phase = *outcome_.phase;
+  outcome_.added = true;
+  return live_.AddPodGroup(std::move(group), origin);
+}
+
+bool OverlaySink::AddNode(NodeFacts node) {
+  const auto has = [&](const auto& label) {
+    return FindLabel(node.node.labels, label.first) == label.second;
+  };
+  outcome_.added = true;
+  if (!node_labels_.empty() && std::none_of(node_labels_.begin(), node_labels_.end(), has)) {
+    live_.RemoveNode(node.node.name);
+    return true;
+  }
+  return live_.AddNode(std::move(node));
+}
+
+void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
+  const StrId group_name = GroupName(pod.task.name);
+  const bool wanted = pod.ours && pod.group == kEmptyStr && !IsTerminated(pod.task.status);
+  const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
+  if (!wanted) {
+    if (there != nullptr) live_.RemovePodGroup(pod.task.ns, group_name);
+    return;
+  }
+  pod.group = group_name;
+  if (there != nullptr && there->job.uid == pod.task.uid) {  // keeps its phase
+    outcome_.phase = there->job.phase;
+    return;
+  }
+  PodGroupFacts group;
+  group.queue = queue_.empty() ? kEmptyStr : strings().Intern(queue_);
+  group.job.ns = pod.task.ns;
+  group.job.name = group_name;
+  group.job.uid = pod.task.uid;
+  group.job.priority_class = pod.task.priority_class;
+  group.job.min_available = 1;
+  group.job.created = pod.task.created;
+  group.job.preemptable = pod.task.says_preemptable;
+  group.job.annotation_preemptable = pod.task.annotation_preemptable;
+  group.job.zones = pod.task.zones;
+  group.job.min_resources = spec(pod.task.spec).request;
+  // One that has its place already is past the gate.
+  if (pod.task.node_name != kEmptyStr) group.job.phase = JobPhase::kRunning;
+  if (const std::optional<JobPhase> first = FirstPhaseOfOne(pod.task)) group.job.phase = *first;
+  outcome_.phase = group.job.phase;
+  live_.AddPodGroup(std::move(group), Origin::kExpanded);
+}
+
+void OverlaySink::Remove(std::string_view kind, const std::string& key) {
+  const bool namespaced = kind == "Pod" || kind == "PodGroup" || kind == "PodDisruptionBudget" ||
+                          kind == "PersistentVolumeClaim";
+  const size_t slash = namespaced ? key.find('/') : std::string::npos;
+  const std::string_view text = key;
+  const StrId ns = slash == std::string::npos ? kEmptyStr : strings().Intern(text.substr(0, slash));
+  const StrId name = strings().Intern(slash == std::string::npos ? text : text.substr(slash + 1));
+  if (kind == "Pod") {
+    live_.RemovePod(ns, name);
+    live_.RemovePodGroup(ns, GroupName(name));
+  } else if (kind == "PodGroup") {
+    live_.RemovePodGroup(ns, name);
+  } else if (kind == "Node") {
+    live_.RemoveNode(name);
+  } else if (kind == "Queue") {
+    live_.RemoveQueue(name);
+  } else if (kind == "PriorityClass") {
+    live_.RemovePriorityClass(name);
+  } else if (kind == "Namespace") {
+    live_.RemoveNamespace(name);
+  } else if (kind == "PodDisruptionBudget") {
+    live_.RemoveBudget(ns, name);
+  } else if (kind == "PersistentVolumeClaim") {
+    live_.RemoveClaim(ns, name);
+  } else if (kind == "PersistentVolume") {
+    live_.RemoveVolume(name);
+  } else if (kind == "StorageClass") {
+    live_.RemoveStorageClass(name);
+  } else if (kind == "CSINode") {
+    live_.RemoveCsiNode(name);
+  }
+}
+
+}  // namespace krafla

@@ -1,0 +1,85 @@
+// Between a decoder and a live cluster: adds what objects do not say themselves. A pod that is
+// being bound or evicted counts as such, a PodGroup has the phase that is in force, a pod of ours
+// that names no PodGroup becomes a group of its own, and nodes without one of the wanted labels are
+// not there. Where marks and phases come from is the business of whoever derives from it: what was
+// asked for and not yet seen, or what was recorded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cluster_state/live_cluster.h"
+#include "record/recorded_change.h"
+
+namespace krafla {
+
+using NodeLabels = std::vector<std::pair<std::string, std::string>>;
+
+class OverlaySink : public FactSink {
+ public:
+  // Only nodes with one of the labels count; none: all nodes do.
+  OverlaySink(LiveCluster& live, const NodeLabels& node_labels);
+
+  // Before an object is decoded: the queue a pod names, and nothing is known to be added.
+  void Begin(std::string queue);
+  // What became of it. Not `added`: it could not be read, and all is as it was.
+  struct Outcome {
+    bool added = false;
+    PodMark mark;
+    std::optional<JobPhase> phase;
+  };
+  const Outcome& outcome() const { return outcome_; }
+
+  // Takes the object out; a pod together with the group that it is.
+  void Remove(std::string_view kind, const std::string& key);
+
+  Added AddPod(PodFacts pod, Origin origin) final;
+  Added AddPodGroup(PodGroupFacts group, Origin origin) final;
+  bool AddNode(NodeFacts node) final;
+  bool AddQueue(QueueFacts facts) final { return Note(live_.AddQueue(std::move(facts))); }
+  bool AddPriorityClass(PriorityClassFacts facts) final {
+    return Note(live_.AddPriorityClass(facts));
+  }
+  bool AddNamespace(Namespace ns) final { return Note(live_.AddNamespace(std::move(ns))); }
+  bool AddBudget(PodDisruptionBudget budget) final {
+    return Note(live_.AddBudget(std::move(budget)));
+  }
+  bool AddClaim(PersistentVolumeClaim claim) final {
+    return Note(live_.AddClaim(std::move(claim)));
+  }
+  bool AddVolume(PersistentVolume volume) final { return Note(live_.AddVolume(std::move(volume))); }
+  bool AddStorageClass(StorageClass storage_class) final {
+    return Note(live_.AddStorageClass(std::move(storage_class)));
+  }
+  bool AddCsiNode(CsiNode node) final { return Note(live_.AddCsiNode(std::move(node))); }
+  bool AddResourceQuotaName(StrId ns, StrId name) final {
+    return Note(live_.AddResourceQuotaName(ns, name));
+  }
+
+ protected:
+  virtual PodMark MarkOf(const Task& task) = 0;
+  // Nothing: the object's own.
+  virtual std::optional<JobPhase> PhaseOf(const Job& job) = 0;
+  // The first phase of a group of one that is made now; nothing: as its pod says.
+  virtual std::optional<JobPhase> FirstPhaseOfOne(const Task& task) = 0;
+
+  std::string Key(StrId ns, StrId name);
+
+ private:
+  StrId GroupName(StrId pod);
+  void MakeGroupOfOne(PodFacts& pod);
+  bool Note(bool added) {
+    outcome_.added = outcome_.added || added;
+    return added;
+  }
+
+  LiveCluster& live_;
+  LabelSet node_labels_;
+  std::string queue_;
+  Outcome outcome_;
+};
+
+}  // namespace krafla

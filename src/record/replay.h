@@ -1,0 +1,40 @@
+// Runs what was recorded once more: the state of a segment, then its changes, each cycle at its
+// instant, and compares what is decided with what was.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/record_line.h"
+
+namespace krafla {
+
+struct ReplayDifference {
+  uint64_t cycle = 0;
+  Timestamp at;
+  size_t index = 0;      // of the decision within the cycle
+  std::string recorded;  // empty: there was none
+  std::string replayed;
+};
+
+struct ReplayResult {
+  uint64_t cycles = 0;
+  uint64_t decisions = 0;
+  uint64_t changes = 0;
+  size_t objects = 0;  // in the state it began with
+  bool torn = false;   // the end of the segment is missing; all before it was replayed
+  std::optional<ReplayDifference> difference;  // the first; nothing is replayed behind it
+};
+
+// A cycle as it was replayed; called for each, in order.
+using ReplayListener =
+    std::function<void(uint64_t number, Timestamp at, const std::vector<std::string>& decisions)>;
+
+// An error: the segment is none, or is damaged.
+Result<ReplayResult> ReplaySegment(const std::string& path, const ReplayListener& listener);
+
+}  // namespace krafla

@@ -1,0 +1,76 @@
+#include "record/replay_world.h"
+
+#include <simdjson.h>
+
+#include <fmt/format.h>
+
+#include "model/well_known.h"
+
+namespace krafla {
+
+class ReplayWorld::Sink final : public OverlaySink {
+ public:
+  using OverlaySink::OverlaySink;
+  PodMark mark;
+  std::optional<JobPhase> phase;
+
+ private:
+  PodMark MarkOf(const Task&) override { return mark; }
+  std::optional<JobPhase> PhaseOf(const Job&) override { return phase; }
+  std::optional<JobPhase> FirstPhaseOfOne(const Task&) override { return phase; }
+};
+
+ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
+    : live_(options.build), sink_(std::make_unique<Sink>(live_, options.node_labels)) {
+  if (front) front_ = front(*sink_);
+  decoder_ = std::make_unique<ObjectDecoder>(
+      front_ != nullptr ? *front_ : static_cast<FactSink&>(*sink_),
+      DecodeOptions{.lenient = true, .scheduler_names = options.scheduler_names}, problems_,
+      facts_);
+}
+
+ReplayWorld::~ReplayWorld() = default;
+
+std::string QueueNamedBy(const std::string& padded_pod) {
+  namespace ondemand = simdjson::ondemand;
+  const auto find = [&](const char* map) -> std::string {
+    // Pods that name a queue are few, and so are those that need it: no need to keep a parser.
+    ondemand::parser parser;
+    ondemand::document document;
+    std::string_view text;
+    if (parser
+            .iterate(padded_pod.data(), padded_pod.size(),
+                     padded_pod.size() + simdjson::SIMDJSON_PADDING)
+            .get(document) ||
+        document["metadata"][map][keys::kQueueName].get_string().get(text))
+      return {};
+    return std::string(text);
+  };
+  if (padded_pod.find(keys::kQueueName) == std::string::npos) return {};
+  std::string queue = find("annotations");
+  return queue.empty() ? find("labels") : queue;
+}
+
+void ReplayWorld::Put(std::string_view kind, const std::string& key, std::string_view object,
+                      const PodMark& mark, std::optional<JobPhase> phase) {
+  padded_.reserve(object.size() + simdjson::SIMDJSON_PADDING);
+  padded_ = object;
+  sink_->Begin(kind == "Pod" ? QueueNamedBy(padded_) : std::string());
+  sink_->mark = mark;
+  sink_->phase = phase;
+  const std::string file = fmt::format("{} {}", kind, key);
+  decoder_->Decode({padded_, file, {}}, Origin::kWritten);
+}
+
+void ReplayWorld::Apply(const RecordedChange& change) {
+  if (change.what == RecordedChange::What::kPut)
+    Put(change.kind, change.key, change.object, change.mark, change.phase);
+  if (change.what == RecordedChange::What::kGone) sink_->Remove(change.kind, change.key);
+}
+
+void ReplayWorld::Fill(const std::vector<KeptState::Entry>& entries) {
+  for (const KeptState::Entry& entry : entries)
+    Put(entry.kind, entry.key, *entry.object.text, entry.object.mark, entry.object.phase);
+}
+
+}  // namespace krafla

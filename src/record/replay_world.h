@@ -1,0 +1,60 @@
+// A cluster brought to a recorded state, change by change: what the live scheduler had, without a
+// live cluster. For a replay, and for whoever explains what a running scheduler does.
+//
+// One thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster_state/live_cluster.h"
+#include "manifest/object_decoder.h"
+#include "record/kept_state.h"
+#include "record/overlay_sink.h"
+
+namespace krafla {
+
+// How objects are taken: the same for the scheduler and for whoever comes after it.
+struct WorldOptions {
+  BuildOptions build;
+  std::vector<std::string> scheduler_names = {"volcano"};
+  NodeLabels node_labels;
+};
+
+class ReplayWorld {
+ public:
+  // Puts somebody who looks at facts in front of where they go.
+  using Front = std::function<std::unique_ptr<FactSink>(FactSink& behind)>;
+
+  explicit ReplayWorld(const WorldOptions& options, const Front& front = {});
+  ~ReplayWorld();
+
+  // kPut and kGone; others are not about objects.
+  void Apply(const RecordedChange& change);
+  void Put(std::string_view kind, const std::string& key, std::string_view object,
+           const PodMark& mark, std::optional<JobPhase> phase);
+  void Fill(const std::vector<KeptState::Entry>& entries);
+
+  LiveCluster& live() { return live_; }
+  // What could not be read; the recorder had read all of it.
+  const Diagnostics& problems() const { return problems_; }
+
+ private:
+  class Sink;
+  LiveCluster live_;
+  std::unique_ptr<Sink> sink_;
+  std::unique_ptr<FactSink> front_;  // null: nobody
+  Diagnostics problems_;
+  ClusterFacts facts_;
+  std::unique_ptr<ObjectDecoder> decoder_;
+  std::string padded_;
+};
+
+// The queue that a pod names for itself, annotation before label; empty when it names none.
+std::string QueueNamedBy(const std::string& padded_pod);
+
+}  // namespace krafla

@@ -1,0 +1,94 @@
+#include "record/state_keeper.h"
+
+#include <utility>
+
+namespace krafla {
+
+StateKeeper::StateKeeper(ChangeFeed& feed, Options options)
+    : feed_(feed), options_(std::move(options)), thread_([this] { Run(); }) {}
+
+StateKeeper::~StateKeeper() {
+  feed_.Close();
+  thread_.join();
+}
+
+void StateKeeper::Run() {
+  RecordWriter* writer = options_.writer.get();
+  while (true) {
+    // What was written down is in its file after a second at most.
+    const bool soon = writer != nullptr && writer->has_unflushed();
+    ChangeFeed::Batch batch = feed_.Take(ChangeFeed::Clock::now() +
+                                         (soon ? std::chrono::seconds(1) : std::chrono::hours(1)));
+    if (batch.gap && writer != nullptr) writer->Gap();
+    for (RecordedChange& change : batch.changes) {
+      // Behind a gap the folded changes together make the state; a segment begins after them.
+      const bool record = writer != nullptr && !batch.gap;
+      if (record) writer->Prepare(state_);
+      bool changed = false;
+      {
+        const std::scoped_lock lock(mutex_);
+        changed = state_.Apply(change);
+      }
+      if (record && changed) writer->Write(change);
+      Take(std::move(change));
+    }
+    if (writer != nullptr) {
+      writer->EndBatch();
+      const std::scoped_lock lock(mutex_);
+      record_ = writer->counts();
+    }
+    if (batch.closed && batch.changes.empty()) break;
+  }
+  options_.writer.reset();
+}
+
+void StateKeeper::Take(RecordedChange change) {
+  if (change.what != RecordedChange::What::kCycle) return;
+  RecordedCycle& cycle = *change.cycle;
+  const std::scoped_lock lock(mutex_);
+  cycles_.push_back({.number = cycle.number,
+                     .at = cycle.at,
+                     .wall_ms = cycle.wall_ms,
+                     .steps_ms = std::move(cycle.steps_ms),
+                     .binds = cycle.binds.size(),
+                     .evictions = cycle.evictions.size(),
+                     .phases = cycle.phases.size(),
+                     .waiting_pods = cycle.waiting_pods});
+  if (cycles_.size() > options_.most_cycles) cycles_.pop_front();
+  for (RecordedEviction& eviction : cycle.evictions) {
+    evictions_.push_back({cycle.number, cycle.at, std::move(eviction)});
+    if (evictions_.size() > options_.most_evictions) evictions_.pop_front();
+  }
+}
+
+StateKeeper::Snapshot StateKeeper::Copy() const {
+  const std::scoped_lock lock(mutex_);
+  return {.entries = state_.Entries(),
+          .memory = state_.memory(),
+          .config = state_.config(),
+          .version = state_.version(),
+          .cycles = state_.cycles(),
+          .last_cycle = state_.last_cycle()};
+}
+
+uint64_t StateKeeper::version() const {
+  const std::scoped_lock lock(mutex_);
+  return state_.version();
+}
+
+std::vector<StateKeeper::CycleSummary> StateKeeper::Cycles() const {
+  const std::scoped_lock lock(mutex_);
+  return {cycles_.rbegin(), cycles_.rend()};
+}
+
+std::vector<StateKeeper::PastEviction> StateKeeper::Evictions() const {
+  const std::scoped_lock lock(mutex_);
+  return {evictions_.rbegin(), evictions_.rend()};
+}
+
+StateKeeper::Figures StateKeeper::figures() const {
+  const std::scoped_lock lock(mutex_);
+  return {.objects_bytes = state_.bytes(), .gaps = feed_.gaps(), .record = record_};
+}
+
+}  // namespace krafla

@@ -1,0 +1,51 @@
+#include "session/eviction_memory.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace krafla {
+
+namespace {
+
+std::string Precise(Timestamp at) {
+  std::string time = FormatRfc3339(at);
+  time.pop_back();
+  return fmt::format("{}.{:09}Z", time, at.ns - at.UnixSeconds() * Timestamp::kNsPerSecond);
+}
+
+void Append(std::string& list, const std::string& part) {
+  if (!list.empty()) list += ',';
+  list += part;
+}
+
+}  // namespace
+
+GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group, Timestamp now) {
+  GroupMemory texts;
+  for (const CycleMemory::ZoneEviction& eviction : memory.last_evictions)
+    if (eviction.at == now)
+      Append(texts.zone_evictions, fmt::format("{}={}", eviction.zone, Precise(now)));
+  if (const CycleMemory::JobEvictions* evictions = memory.FindJobEvictions(group))
+    for (const Timestamp at : evictions->times) Append(texts.evictions, Precise(at));
+  if (const CycleMemory::JobLoss* loss = memory.FindJobLoss(group))
+    texts.loss = fmt::format("{}/{}", Precise(loss->at), loss->size);
+  return texts;
+}
+
+void Recall(const GroupMemory& texts, std::string_view group, CycleMemory& memory) {
+  for (const auto& [zone, at] : ReadZoneEvictions(texts.zone_evictions).zones) {
+    const Timestamp* known = memory.LastEviction(zone);
+    if (known == nullptr || *known < at) memory.SetLastEviction(zone, at);
+  }
+  if (EvictionTimes evictions = ReadEvictionTimes(texts.evictions); !evictions.times.empty())
+    memory.JobEvictionsOf(group).times = std::move(evictions.times);
+  if (const std::optional<GroupLoss> last = ReadGroupLoss(texts.loss)) {
+    CycleMemory::JobLoss& loss = memory.JobLossOf(group);
+    loss.at = last->at;
+    loss.size = last->size;
+  }
+}
+
+}  // namespace krafla

@@ -1,0 +1,231 @@
+// A scheduler's life is recorded and lived once more: the same decisions, byte for byte.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "property/for_all.h"
+#include "record/record_writer.h"
+#include "record/recorded_life.h"
+#include "record/replay.h"
+
+namespace krafla::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / fmt::format("krafla-record-{}", getpid())) {
+    fs::remove_all(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string text() const { return path_.string(); }
+  std::vector<std::string> Segments() const { return *RecordSegments(text()); }
+
+ private:
+  fs::path path_;
+};
+
+struct Recorder {
+  std::unique_ptr<RecordWriter> writer;
+  KeptState state;
+  std::optional<RecordedLife> life;
+
+  Recorder(const RandomCluster& random, uint64_t seed, const std::string& folder,
+           size_t segment_bytes = 64u << 20, size_t most_bytes = size_t{1} << 30) {
+    life.emplace(random, seed, [this](RecordedChange change) { Take(std::move(change)); });
+    Result<std::unique_ptr<RecordWriter>> made =
+        RecordWriter::Start({.folder = folder,
+                             .most_bytes = most_bytes,
+                             .segment_bytes = segment_bytes,
+                             .head = life->Head(),
+                             .now = [this] { return life->now(); },
+                             .log = {}});
+    EXPECT_TRUE(made) << made.error().message;
+    writer = std::move(*made);
+  }
+  void Take(RecordedChange change) {
+    writer->Prepare(state);
+    if (state.Apply(change)) writer->Write(change);
+    if (change.what == RecordedChange::What::kCycle) writer->Flush();
+  }
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(RecordReplay, ReproducesTheDecisionsByteForByte) {
+  uint64_t evictions = 0;
+  ForAll(60, {.pending_pods = true, .contest = true}, [&](const RandomCluster& random) {
+    Folder folder;
+    std::vector<std::string> decided;
+    {
+      // Some lives fit into one segment, some take many.
+      Recorder recorder(random, random.shape.seed, folder.text(),
+                        random.shape.seed % 2 == 0 ? 2000 : 1 << 20);
+      recorder.life->Run(12);
+      decided = recorder.life->decisions();
+    }
+    std::vector<std::string> replayed;
+    uint64_t cycles = 0;
+    for (const std::string& path : folder.Segments()) {
+      const Result<ReplayResult> result =
+          ReplaySegment(path, [&](uint64_t, Timestamp, const std::vector<std::string>& decisions) {
+            for (const std::string& line : decisions) {
+              replayed.push_back(line);
+              if (line.starts_with("evict")) ++evictions;
+            }
+          });
+      if (!result) return result.error().message;
+      if (result->difference)
+        return fmt::format("cycle {}: recorded \"{}\" replayed \"{}\"", result->difference->cycle,
+                           result->difference->recorded, result->difference->replayed);
+      if (result->torn) return std::string("torn");
+      cycles += result->cycles;
+    }
+    if (cycles != 12) return fmt::format("{} cycles", cycles);
+    if (replayed != decided) return std::string("other decisions");
+    return std::string();
+  });
+  EXPECT_GT(evictions, 20u) << "the lives are too quiet to show anything";
+}
+
+RandomCluster Sample(uint64_t seed = 7) {
+  Shape shape{.seed = seed, .nodes = 4, .queues = 2, .jobs = 6, .features = {}};
+  shape.features = {Feature::kPriorities, Feature::kGangs, Feature::kBound};
+  return MakeCluster(shape, {.profile = "krafla", .contest = true});
+}
+
+TEST(RecordReplay, ATornTailIsReadUpToTheLastWholeLine) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(20);
+  }
+  ASSERT_EQ(folder.Segments().size(), 1u);
+  const std::string path = folder.Segments()[0];
+  const std::string whole = ReadAll(path);
+  uint64_t most = 0;
+  size_t unreadable = 0;
+  for (size_t size = 0; size < whole.size(); size += 37) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
+    const Result<ReplayResult> result = ReplaySegment(path, {});
+    if (!result) {
+      // Before the state is complete there is nothing to begin with.
+      EXPECT_EQ(most, 0u) << size << ": " << result.error().message;
+      EXPECT_NE(result.error().message.find("complete state"), std::string::npos);
+      ++unreadable;
+      continue;
+    }
+    EXPECT_TRUE(result->torn);
+    EXPECT_FALSE(result->difference);
+    EXPECT_GE(result->cycles, most) << "a longer file has as much at least";
+    most = result->cycles;
+  }
+  EXPECT_GT(unreadable, 0u);
+  EXPECT_GE(most, 19u);
+}
+
+TEST(RecordReplay, WhatIsNoRecordIsAnError) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(5);
+  }
+  const std::string path = folder.Segments()[0];
+  std::string bytes = ReadAll(path);
+  for (size_t i = bytes.size() / 2; i < bytes.size() / 2 + 8; ++i) bytes[i] ^= 0x5a;
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  // Whatever the damage did, it is noticed.
+  const Result<ReplayResult> damaged = ReplaySegment(path, {});
+  EXPECT_TRUE(!damaged || damaged->difference || damaged->torn);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << "not compressed\n";
+  const Result<ReplayResult> plain = ReplaySegment(path, {});
+  ASSERT_FALSE(plain);
+  EXPECT_NE(plain.error().message.find("is damaged"), std::string::npos) << plain.error().message;
+  EXPECT_FALSE(ReplaySegment(folder.text() + "/none", {}));
+}
+
+TEST(RecordReplay, AnotherDecisionIsShown) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(1);
+  }
+  const std::string path = folder.Segments()[0];
+  const auto lines = GzipLines::Open(path);
+  std::string changed;
+  bool done = false;
+  while (std::optional<std::string> line = (*lines)->Next()) {
+    if (const size_t at = line->find("\"bind "); at != std::string::npos && !done) {
+      line->replace(at, 6, "\"bond ");
+      done = true;
+    }
+    changed += *line + "\n";
+  }
+  ASSERT_TRUE(done) << changed;
+  fs::remove(path);
+  (*GzipWriter::Create(path))->Add(changed);
+  const Result<ReplayResult> result = ReplaySegment(path, {});
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->difference);
+  EXPECT_EQ(result->difference->cycle, 1u);
+  EXPECT_TRUE(result->difference->recorded.starts_with("bond "));
+  EXPECT_TRUE(result->difference->replayed.starts_with("bind "));
+}
+
+TEST(RecordWriter, KeepsNoMoreThanItMay) {
+  Folder folder;
+  const size_t most = 8000;
+  {
+    Recorder recorder(Sample(), 3, folder.text(), 1500, most);
+    recorder.life->Run(400);
+    EXPECT_GT(recorder.writer->counts().segments, 8u);
+  }
+  size_t total = 0;
+  for (const std::string& path : folder.Segments()) total += fs::file_size(path);
+  EXPECT_LE(total, most + 1500);
+  EXPECT_GT(folder.Segments().size(), 1u);
+  // What is left can be replayed from its first segment on.
+  for (const std::string& path : folder.Segments()) {
+    const Result<ReplayResult> result = ReplaySegment(path, {});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_FALSE(result->difference);
+  }
+}
+
+TEST(RecordWriter, NoSecretIsWritten) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(5);
+  }
+  bool pods = false;
+  for (const std::string& path : folder.Segments()) {
+    const auto lines = GzipLines::Open(path);
+    while (const std::optional<std::string> line = (*lines)->Next()) {
+      pods = pods || line->find("bare-") != std::string::npos;
+      EXPECT_EQ(line->find("s3cret"), std::string::npos);
+      EXPECT_EQ(line->find("TOKEN"), std::string::npos);
+    }
+  }
+  EXPECT_TRUE(pods);
+}
+
+TEST(RecordWriter, AFolderThatCannotBeMadeIsAnError) {
+  const auto made = RecordWriter::Start({.folder = "/proc/krafla/record", .head = {}, .now = {}});
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("cannot be made"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace krafla::testing
