@@ -45,53 +45,70 @@ void VolumeBinder::Bind(const ObjectRef& pod, const std::string& node,
   work->done = std::move(done);
   work->began = client_.Now();
   work->patience = options_.patience;
-  WriteNext(work);
+  WriteNext(work, 0);
 }
 
-std::optional<HttpRequest> VolumeBinder::WriteFor(const Work& work, const ClaimOrder& order) const {
+VolumeBinder::ClaimWrite VolumeBinder::WriteFor(const Work& work, const ClaimOrder& order) const {
   const PersistentVolumeClaim* claim = FindClaim(order);
-  if (claim == nullptr) return std::nullopt;
+  if (claim == nullptr) return {.problem = fmt::format("claim {} is gone", order.name)};
+  if (claim->volume_name != kEmptyStr) return {};
   StringPool& strings = mirror_.live().strings();
-  HttpRequest request{.method = "PATCH",
-                      .target = {},
-                      .content_type = std::string(kMergePatch),
-                      .body = {},
-                      .urgency = Urgency::kBind};
+  HttpRequest request{
+      .method = "PATCH", .content_type = std::string(kMergePatch), .urgency = Urgency::kBind};
   if (order.volume.empty()) {
-    if (strings.Text(claim->selected_node) == work.node) return std::nullopt;
+    const std::string_view selected = strings.Text(claim->selected_node);
+    if (selected == work.node) return {};
+    if (!selected.empty())
+      return {.problem = fmt::format("claim {} was given to {}", order.name, selected)};
     request.target =
         fmt::format("/api/v1/namespaces/{}/persistentvolumeclaims/{}", order.ns, order.name);
     request.body = SelectedNodePatch(
         work.node, mirror_.VersionOf(WatchedKind::kClaim, order.ns + "/" + order.name));
-    return request;
+    return {.request = std::move(request)};
   }
   const PersistentVolume* volume = FindVolume(order.volume);
-  if (volume == nullptr || strings.Text(volume->claim_uid) == order.uid) return std::nullopt;
+  if (volume == nullptr) return {.problem = fmt::format("volume {} is gone", order.volume)};
+  if (strings.Text(volume->claim_uid) == order.uid) return {};
+  // Reserved for the claim by name, by whoever made it: the UID is what is missing.
+  const bool for_us =
+      strings.Text(volume->claim_ns) == order.ns && strings.Text(volume->claim_name) == order.name;
+  if (volume->claim_uid != kEmptyStr || (volume->claim_name != kEmptyStr && !for_us))
+    return {.problem = fmt::format("volume {} was given to another claim", order.volume)};
   request.target = fmt::format("/api/v1/persistentvolumes/{}", order.volume);
   request.body = ClaimRefPatch(order.ns, order.name, order.uid,
                                mirror_.VersionOf(WatchedKind::kVolume, order.volume));
-  return request;
+  return {.request = std::move(request)};
 }
 
-void VolumeBinder::WriteNext(const WorkPtr& work) {
+// An answer that may be another next time is asked for again, as is one that says that the object
+// has changed: with what the watch shows by then there may be nothing left to do.
+void VolumeBinder::WriteNext(const WorkPtr& work, int attempt) {
   while (work->next < work->claims.size()) {
-    const std::optional<HttpRequest> request = WriteFor(*work, work->claims[work->next++]);
-    if (request) return Send(work, *request, 0);
+    ClaimWrite write = WriteFor(*work, work->claims[work->next]);
+    if (!write.problem.empty()) return work->done(write.problem);
+    if (!write.request) {
+      ++work->next;
+      attempt = 0;
+      continue;
+    }
+    std::string target = write.request->target;
+    client_.Send(std::move(*write.request), [this, work, attempt, target = std::move(target)](
+                                                const HttpResponse& response) {
+      if (response.ok()) {
+        ++work->next;
+        return WriteNext(work, 0);
+      }
+      if ((IsTransient(response) || response.status == 409) && attempt + 1 < kAttempts) {
+        const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
+                                           milliseconds(100) * (1 << attempt));
+        client_.After(wait, [this, work, attempt] { WriteNext(work, attempt + 1); });
+        return;
+      }
+      work->done(fmt::format("{}: {}", target, Describe(response)));
+    });
+    return;
   }
   Wait(work);
-}
-
-void VolumeBinder::Send(const WorkPtr& work, const HttpRequest& request, int attempt) {
-  client_.Send(request, [this, work, request, attempt](const HttpResponse& response) {
-    if (response.ok()) return WriteNext(work);
-    if (IsTransient(response) && attempt + 1 < kAttempts) {
-      const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
-                                         milliseconds(100) * (1 << attempt));
-      client_.After(wait, [this, work, request, attempt] { Send(work, request, attempt + 1); });
-      return;
-    }
-    work->done(fmt::format("{}: {}", request.target, Describe(response)));
-  });
 }
 
 VolumeBinder::ClaimState VolumeBinder::StateOf(const Work& work, const ClaimOrder& order) const {

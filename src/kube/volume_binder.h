@@ -51,11 +51,14 @@ class VolumeBinder {
   };
   using WorkPtr = std::shared_ptr<Work>;  // held by whichever callback is next
 
-  void WriteNext(const WorkPtr& work);
-  void Send(const WorkPtr& work, const HttpRequest& request, int attempt);
+  // What is to be written for a claim, if anything still is; or why it is too late.
+  struct ClaimWrite {
+    std::optional<HttpRequest> request;
+    std::string problem;
+  };
+  ClaimWrite WriteFor(const Work& work, const ClaimOrder& order) const;
+  void WriteNext(const WorkPtr& work, int attempt);
   void Wait(const WorkPtr& work);
-  // Nothing: there is nothing to write for it (any more).
-  std::optional<HttpRequest> WriteFor(const Work& work, const ClaimOrder& order) const;
   // Whether it is bound; else why it never will be, or nothing when that is open.
   struct ClaimState {
     bool bound = false;

@@ -101,8 +101,27 @@ TEST_F(VolumeBinderTest, WhatWasWrittenBeforeARestartIsOnlyWaitedFor) {
 
 TEST_F(VolumeBinderTest, SomebodyElseWasFaster) {
   Bind("v");
-  client.Answer(409, R"({"kind":"Status","message":"the object has been modified"})");
-  EXPECT_EQ(outcomes, Lines{"/api/v1/persistentvolumes/v: 409 the object has been modified"});
+  client.Answer(409);
+  SeeVolume(R"(,"claimRef":{"namespace":"a","name":"other","uid":"ou"})");
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(outcomes, Lines{"volume v was given to another claim"});
+  Bind("");
+  client.Answer(409);
+  SeeClaim(R"("volume.kubernetes.io/selected-node":"elsewhere")");
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(outcomes.back(), "claim c was given to elsewhere");
+  EXPECT_EQ(client.requests.size(), 2u);
+}
+
+TEST_F(VolumeBinderTest, AnotherPodOfTheSameClaimHasDoneItAlready) {
+  Bind("");
+  client.Answer(409);
+  SeeClaim(R"("volume.kubernetes.io/selected-node":"n")");
+  client.Pass(milliseconds(1000));
+  SeeBound();
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(outcomes, Lines{"bound"});
+  EXPECT_EQ(client.requests.size(), 1u);
 }
 
 TEST_F(VolumeBinderTest, AnAnswerThatMayChangeIsAskedForAgain) {
