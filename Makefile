@@ -34,6 +34,7 @@ test-e2e: build
 # Whole cycles on large generated clusters: a table, results.json and growth.svg in $(BUILD)/bench.
 bench: build
 	@python3 bench/run.py $(BUILD)/krafla $(BUILD)/bench
+	@python3 bench/warm.py $(BUILD)/krafla $(BUILD)/bench
 
 # krafla serve, kube-scheduler and a bare client against one API server (needs Go).
 bench-e2e: build

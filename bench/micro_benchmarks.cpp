@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "actions/victim_search.h"
+#include "app/warm_cluster.h"
 #include "manifest/read_cluster.h"
 #include "scheduler/vocabulary.h"
 #include "session/node_search.h"
@@ -147,6 +148,60 @@ void VictimSearch(benchmark::State& state) {
   }
 }
 BENCHMARK(VictimSearch);
+
+// What the tables of a running scheduler cost to keep up: a pod ends and comes back, a job comes
+// and goes, a node changes; the sums that hang on it are derived anew.
+class LiveWorld {
+ public:
+  LiveWorld() : cluster(live, {.nodes = kNodes, .pods_per_node = kPodsPerNode}) { Look(); }
+  void Look() {
+    benchmark::DoNotOptimize(live.cluster());
+    benchmark::DoNotOptimize(live.TakeChanges());
+  }
+
+  LiveCluster live{BuildOptions{}};
+  WarmCluster cluster;
+};
+
+void ApplyPodChange(benchmark::State& state) {
+  LiveWorld world;
+  int i = 0;
+  for (auto _ : state) {
+    const int pod = (i = (i + 7919) % 1000000) % world.cluster.running_pods();
+    world.cluster.RemoveRunning(pod);
+    world.Look();
+    world.cluster.AddRunning(pod);
+    world.Look();
+  }
+  if (world.live.rebuilds() != 1) state.SkipWithError("the tables were built anew");
+}
+BENCHMARK(ApplyPodChange);
+
+void ApplyJobChange(benchmark::State& state) {
+  LiveWorld world;
+  for (auto _ : state) {
+    world.cluster.AddJob("arrives", true);
+    world.Look();
+    world.cluster.RemoveJob("arrives");
+    world.Look();
+  }
+  if (world.live.rebuilds() != 1) state.SkipWithError("the tables were built anew");
+}
+BENCHMARK(ApplyJobChange);
+
+void ApplyNodeChange(benchmark::State& state) {
+  LiveWorld world;
+  int i = 0;
+  for (auto _ : state) {
+    const int node = (i = (i + 7919) % 1000000) % kNodes;
+    world.cluster.ChangeNode(node, WarmCluster::NodeChange::kAllocatable, false);
+    world.Look();
+    world.cluster.ChangeNode(node, WarmCluster::NodeChange::kAllocatable, true);
+    world.Look();
+  }
+  if (world.live.rebuilds() != 1) state.SkipWithError("the tables were built anew");
+}
+BENCHMARK(ApplyNodeChange);
 
 }  // namespace
 }  // namespace krafla

@@ -8,7 +8,7 @@ Writes OUT_DIR/results.json and OUT_DIR/growth.svg. CPU time is what the program
 whole process come from perf, where it works. The answers count too: a row whose decisions are not the expected number
 fails.
 """
-import argparse, json, os, shutil, statistics, subprocess, sys, time
+import argparse, concurrent.futures, json, os, shutil, statistics, subprocess, sys, time
 
 GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.py")
 NOW = "2026-03-10T12:00:00Z"
@@ -30,7 +30,9 @@ ROWS = [
     ("idle", 1000, 10000, 165, 268, ("binds", 0)),
     ("idle", 5000, 50000, 755, 835, ("binds", 0)),
 ]
-GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "mixed", "idle")
+GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "idle")
+SMALLEST = 625  # nodes of the smallest cluster in the growth curves
+LONGEST_MS = 1000  # of a cycle; behind one that takes longer a curve has one more point
 
 
 class Progress:
@@ -107,19 +109,33 @@ def table(binary, out, repeat, progress):
 
 
 def growth(binary, out, repeat, up_to, progress):
-    curves = {}
-    for kind in GROWTH_KINDS:
-        curve, nodes = [], 625
-        while nodes <= up_to:
-            prefix = input_for(out, kind, nodes, 10 * nodes)
-            progress.step("growth of %s, %d nodes" % (kind, nodes))
-            curve.append((nodes, measure(binary, prefix, "volcano", repeat)["cpu_ms_min"]))
-            for ending in (".json", ".yaml"):
-                if (kind, nodes) not in {(r[0], r[1]) for r in ROWS}:
-                    os.remove(prefix + ending)
-            nodes *= 2
-        curves[kind] = curve
+    """CPU ms by number of nodes, doubled from one to the next. While one cluster is measured the next is made."""
+    kept = {(row[0], row[1], row[2]) for row in ROWS}
+    curves = {kind: [] for kind in GROWTH_KINDS}
+    sizes = growth_sizes(up_to)
+    with concurrent.futures.ThreadPoolExecutor(1) as maker:
+        make = lambda kind, nodes: maker.submit(input_for, out, kind, nodes, 10 * nodes)
+        for kind in GROWTH_KINDS:
+            curve, coming = curves[kind], make(kind, sizes[0])
+            for nodes, larger in zip(sizes, sizes[1:] + [None]):
+                progress.step("growth of %s, %d nodes" % (kind, nodes))
+                if coming is None:
+                    continue
+                prefix = coming.result()
+                goes_on = larger is not None and (not curve or curve[-1][1] <= LONGEST_MS)
+                coming = make(kind, larger) if goes_on else None
+                curve.append((nodes, measure(binary, prefix, "volcano", repeat)["cpu_ms_min"]))
+                if (kind, nodes, 10 * nodes) not in kept:
+                    for ending in (".json", ".yaml"):
+                        os.remove(prefix + ending)
     return curves
+
+
+def growth_sizes(up_to):
+    sizes = [SMALLEST]
+    while sizes[-1] * 2 <= up_to:
+        sizes.append(sizes[-1] * 2)
+    return sizes
 
 
 def svg(curves):
@@ -143,7 +159,7 @@ def svg(curves):
             lines.append('<path d="M%d %.0fH%d" stroke="#ddd"/>' % (left, y(decade), width - 130))
         decade *= 10
     lines.append('<text x="%d" y="%d" text-anchor="middle">nodes (ten pods each)</text>' % ((left + width - 130) / 2, height - 10))
-    colours = ("#1b6ca8", "#c0392b", "#27864b", "#8e44ad", "#b9770e", "#117a65", "#555555")
+    colours = ("#1b6ca8", "#c0392b", "#27864b", "#8e44ad", "#b9770e", "#117a65", "#555555", "#d35400")
     for (kind, curve), colour in zip(curves.items(), colours):
         path = "L".join("%.1f %.1f" % (x(n), y(ms)) for n, ms in curve)
         lines.append('<path d="M%s" fill="none" stroke="%s" stroke-width="2"/>' % (path, colour))
@@ -171,11 +187,11 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("out")
     parser.add_argument("--quick", action="store_true", help="one run each, no growth curves")
-    parser.add_argument("--growth-to", type=int, default=10000, help="nodes of the largest cluster in the growth curves")
+    parser.add_argument("--growth-to", type=int, default=20000, help="nodes of the largest cluster in the growth curves")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     repeat = 1 if a.quick else 5
-    sizes = 0 if a.quick else sum(1 for n in (625, 1250, 2500, 5000, 10000, 20000) if n <= a.growth_to)
+    sizes = 0 if a.quick else len(growth_sizes(a.growth_to))
     progress = Progress(2 * len(ROWS) + len(GROWTH_KINDS) * sizes)
     rows, wrong = table(a.binary, a.out, repeat, progress)
     curves = {} if a.quick else growth(a.binary, a.out, 2, a.growth_to, progress)

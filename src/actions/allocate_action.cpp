@@ -91,14 +91,16 @@ class AllocateAction : public Action {
     GoHeap<QueueId, decltype(queue_less)> queues(queue_less);
     std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(job_less));
     Table<QueueId, bool> seen(cluster.queues.size(), false);
-    std::vector<std::optional<TaskHeap>> tasks_of(cluster.jobs.size());
+    std::vector<TaskHeap> task_heaps;
+    std::vector<uint32_t> heap_of(cluster.jobs.size(), 0);  // where a job has one
 
-    for (JobId id : cluster.jobs_by_name) {
+    for (JobId id : s.JobsToVisit()) {
       if (!TakesPart(id)) continue;
       const Job& job = cluster.jobs[id];
       TaskHeap tasks = PendingTasks(job);
       if (tasks.empty()) continue;
-      tasks_of[id.value] = std::move(tasks);
+      heap_of[id.value] = static_cast<uint32_t>(task_heaps.size());
+      task_heaps.push_back(std::move(tasks));
       if (!seen[job.queue]) {
         seen[job.queue] = true;
         queues.Push(job.queue);
@@ -116,7 +118,7 @@ class AllocateAction : public Action {
       JobHeap& jobs = jobs_of[queue.value];
       if (jobs.empty()) continue;
       const JobId job = jobs.Pop();
-      TaskHeap& tasks = *tasks_of[job.value];
+      TaskHeap& tasks = task_heaps[heap_of[job.value]];
       if (AllocateJob(job, queue, tasks) && !tasks.empty()) jobs.Push(job);
       queues.Push(queue);
     }

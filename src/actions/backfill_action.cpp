@@ -38,7 +38,7 @@ class BackfillAction : public Action {
     std::vector<TaskHeap> tasks_of;
     std::vector<size_t> heap_of(cluster.jobs.size(), SIZE_MAX);
 
-    for (JobId id : cluster.jobs_by_name) {
+    for (JobId id : s.JobsToVisit()) {
       const Job& job = cluster.jobs[id];
       if (job.IsPending() || (job.pending_best_effort == 0 && job.Waiting() == 0)) continue;
       if (s.JobInvalid(id)) continue;

@@ -2,8 +2,9 @@
 // is too little, nobody has to be asked ("cannot be enough" is known from a sum).
 //
 // The sums are upper bounds: who is a candidate for one task in particular is looked at on the node
-// itself. They are kept by kind and node for one group at a time and brought up to date from the
-// session's list of changed nodes; so is, for each class of tasks, a bit per node that has room.
+// itself. They are kept by kind and node for the groups that came up last, also from one session to
+// the next, and brought up to date from the session's list of changed nodes; so is, for each class
+// of tasks, a bit per node that has room.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace krafla {
 class CandidateRoom {
  public:
   explicit CandidateRoom(Session& session) : session_(session) {}
+  struct Tables;  // what is kept
 
   // A bit per position in nodes_by_name: the task would have room if all candidates went. Good
   // until the next call.
@@ -31,6 +33,7 @@ class CandidateRoom {
   struct Group {
     VictimRule::Whose whose = VictimRule::Whose::kOwnJob;
     QueueId queue;  // invalid: nobody's
+    bool needs_candidates = false;
     bool operator==(const Group&) const = default;
   };
   struct ClassBits {
@@ -39,7 +42,7 @@ class CandidateRoom {
   };
   struct Sums {
     Group group;
-    bool made = false;
+    uint64_t used = 0;                      // when it was last asked for
     size_t synced = 0;                      // of the session's node changes
     std::vector<std::vector<double>> room;  // by kind, then position
     std::vector<uint32_t> candidates;       // by position
@@ -48,20 +51,16 @@ class CandidateRoom {
 
   Group GroupOf(TaskId task, const VictimRule& rule) const;
   bool Counts(const Group& group, const Task& task) const;
-  void Make(Sums& sums, Group group);
+  Sums& SumsOf(const Group& group);
+  void Make(Sums& sums, const Group& group);
   void Synchronize(Sums& sums);
   void AddUp(Sums& sums, uint32_t position);
   // Calls f with the position of every node changed since, once each.
   template <class F>
   void ForEachChanged(size_t since, F&& f);
-  bool HasRoom(const Sums& sums, ClassId cls, uint32_t position, bool needs_candidates) const;
+  bool HasRoom(const Sums& sums, ClassId cls, uint32_t position) const;
 
   Session& session_;
-  std::vector<uint32_t> position_of_;  // by NodeId
-  std::vector<uint32_t> seen_;         // by position: the last pass over changes that met it
-  uint32_t passes_ = 0;
-  Sums nobody_;  // tasks of jobs that have nobody to give
-  Sums group_;   // actions go queue by queue
   Sums* current_ = nullptr;
 };
 

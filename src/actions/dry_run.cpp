@@ -66,9 +66,12 @@ class NodeTry {
            PredicatesPass();
   }
 
-  // After the last eviction: Volcano asks only predicates, and evicts for a pod its queue has no
-  // share for.
-  bool IsSolution() const { return simulates_ ? PredicatesPass() : Fits(); }
+  // After the last eviction, with what Fits has said: Volcano asks only predicates, and evicts for
+  // a pod its queue has no share for.
+  bool IsSolution(bool fits) const { return simulates_ ? PredicatesPass() : fits; }
+
+  // Whether putting back whom one has removed leads to where one was, for every question.
+  bool IsExact() const { return !simulates_; }
 
  private:
   bool HasShare() const {
@@ -95,11 +98,18 @@ std::vector<TaskId> SelectVictims(Session& s, TaskId task, NodeId node, const Vi
   for (TaskId victim : allowed.tasks) order.Push(victim);
   NodeTry attempt(s, task, node);
   std::vector<NodeTry::Removed> removed;
-  while (!order.empty()) {
+  const bool fits_as_it_is = attempt.IsExact() && attempt.Fits();
+  bool fits = false;
+  while (!fits && !order.empty()) {
     removed.push_back(attempt.Remove(order.Pop()));
-    if (attempt.Fits()) break;
+    fits = attempt.Fits();
   }
-  if (removed.empty() || !attempt.IsSolution()) return {};
+  if (removed.empty() || !attempt.IsSolution(fits)) return {};
+  // A single one need not be put back to see how it is without any eviction.
+  if (attempt.IsExact() && removed.size() == 1) {
+    if (fits_as_it_is) return {};
+    return {removed.front().task};
+  }
   // Reprieve, the most important first: whoever can stay, stays.
   std::vector<TaskId> victims;
   for (auto it = removed.rbegin(); it != removed.rend(); ++it) {

@@ -19,7 +19,7 @@ class EnqueueAction : public Action {
     Table<QueueId, bool> seen(cluster.queues.size(), false);
     std::vector<JobHeap> waiting(cluster.queues.size(), JobHeap(job_less));
 
-    for (JobId id : cluster.jobs_by_name) {
+    for (JobId id : s.JobsToVisit()) {
       const Job& job = cluster.jobs[id];
       if (!seen[job.queue]) {
         seen[job.queue] = true;

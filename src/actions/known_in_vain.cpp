@@ -4,12 +4,11 @@
 
 namespace krafla {
 
-KnownInVain::KnownInVain(Session& session)
-    : session_(session),
-      position_of_(session.cluster.nodes.size(), 0),
-      seen_(session.cluster.nodes_by_name.size(), 0),
-      task_seen_(session.cluster.tasks.size()) {
-  const std::vector<NodeId>& nodes = session.cluster.nodes_by_name;
+void KnownInVain::MakeTables() {
+  const std::vector<NodeId>& nodes = session_.cluster.nodes_by_name;
+  position_of_.assign(session_.cluster.nodes.size(), 0);
+  seen_.assign(nodes.size(), 0);
+  task_seen_.resize(session_.cluster.tasks.size());
   for (uint32_t p = 0; p < nodes.size(); ++p) position_of_[nodes[p].value] = p;
 }
 
@@ -43,6 +42,7 @@ const KnownInVain::Record* KnownInVain::Find(const Key& key) const {
 
 bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint32_t>& positions) {
   const Cluster& cluster = session_.cluster;
+  if (seen_.empty()) MakeTables();
   positions.clear();
   ++call_;
   // Looking at more changes than there are nodes is no gain over asking all.

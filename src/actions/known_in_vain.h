@@ -31,7 +31,7 @@ namespace krafla {
 
 class KnownInVain {
  public:
-  explicit KnownInVain(Session& session);
+  explicit KnownInVain(Session& session) : session_(session) {}
 
   // How far the session's changes had come.
   struct Since {
@@ -69,12 +69,14 @@ class KnownInVain {
                 std::vector<TraceEvent> furthest);
 
  private:
+  void MakeTables();
   void CompareTasks(size_t since);
 
   static constexpr size_t kMaxRecords = 1 << 16;
 
   Session& session_;
   std::unordered_map<Key, Record, Hash> records_;
+  // Made when first needed: in most cycles nobody looks for room.
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<uint32_t> seen_;         // by position: in which call
   uint32_t call_ = 0;

@@ -88,7 +88,7 @@ class PreemptAction : public Action {
     std::vector<bool> has_jobs(cluster.queues.size(), false);
     std::vector<std::pair<JobId, TaskHeap>> tasks;
     std::vector<size_t> tasks_of(cluster.jobs.size(), SIZE_MAX);
-    for (JobId id : cluster.jobs_by_name) {
+    for (JobId id : s.JobsToVisit()) {
       const Job& job = cluster.jobs[id];
       if (!MayLookForVictims(s, id, "preemption")) continue;
       has_jobs[job.queue.value] = true;

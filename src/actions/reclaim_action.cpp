@@ -34,7 +34,7 @@ class ReclaimAction : public Action {
     QueueHeap queues(QueueOrder{&s});
     std::vector<bool> seen(cluster.queues.size(), false);
     std::vector<JobHeap> starving(cluster.queues.size(), JobHeap(JobOrder{&s}));
-    for (JobId id : cluster.jobs_by_name) {
+    for (JobId id : s.JobsToVisit()) {
       if (!MayLookForVictims(s, id, "reclaim")) continue;
       const Job& job = cluster.jobs[id];
       if (!seen[job.queue.value]) {

@@ -130,13 +130,23 @@ DryRunResults& RoomFinder::ResultsFor(TaskId task, const VictimRule& rule,
   return kept.results;
 }
 
-// Answers that depend on more than each node: all are asked, and scored over all.
+// Answers that depend on more than each node: all nodes are scored, since scores are relative to
+// those of the others, and asked unless they would be short of room without all candidates. When
+// that is so everywhere, one is tried all the same: it says what is missing.
 bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                         RefusalMemory* memory) {
   FindPositions(task, memory);
-  if (order == Order::kName)
-    return std::any_of(positions_.begin(), positions_.end(),
-                       [&](uint32_t p) { return Try(statement, task, rule, p); });
+  const bool tries_everywhere = session_.log.V(3);
+  const std::span<const uint64_t> with_room =
+      tries_everywhere ? std::span<const uint64_t>() : room_.NodesFor(task, rule);
+  const auto may_have_room = [&](uint32_t p) { return tries_everywhere || IsIn(with_room, p); };
+  const bool nowhere = std::none_of(positions_.begin(), positions_.end(), may_have_room);
+  if (order == Order::kName) {
+    if (nowhere && !positions_.empty()) return Try(statement, task, rule, positions_.front());
+    return std::any_of(positions_.begin(), positions_.end(), [&](uint32_t p) {
+      return may_have_room(p) && Try(statement, task, rule, p);
+    });
+  }
   session_.node_search().Score(task, positions_, scores_);
   if (!scores_.empty() && std::isnan(scores_[0])) {
     if (session_.log.V(3))
@@ -146,7 +156,8 @@ bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rul
   }
   // Most tasks are done at the first node or soon after, so a heap instead of sorting all.
   heap_.clear();
-  for (size_t i = 0; i < positions_.size(); ++i) heap_.emplace_back(scores_[i], positions_[i]);
+  for (size_t i = 0; i < positions_.size(); ++i)
+    if (nowhere || may_have_room(positions_[i])) heap_.emplace_back(scores_[i], positions_[i]);
   auto worse = [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   };
@@ -156,6 +167,7 @@ bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rul
     const uint32_t position = heap_.back().second;
     heap_.pop_back();
     if (Try(statement, task, rule, position)) return true;
+    if (nowhere) break;
   }
   return false;
 }

@@ -5,30 +5,13 @@
 
 namespace krafla {
 
-bool IsCandidate(const Cluster& cluster, const VictimRule& rule, const Task& for_task,
-                 const Task& task) {
-  if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid()) return false;
-  switch (rule.whose) {
-    case VictimRule::Whose::kOtherJobsOfQueue:
-      return !(for_task.best_effort && !task.best_effort) && task.job != for_task.job &&
-             cluster.jobs[task.job].queue == cluster.jobs[for_task.job].queue;
-    case VictimRule::Whose::kOwnJob:
-      return !(for_task.best_effort && !task.best_effort) && task.job == for_task.job;
-    case VictimRule::Whose::kOtherQueues: {
-      if (task.status != TaskStatus::kRunning) return false;
-      const QueueId queue = cluster.jobs[task.job].queue;
-      return queue != cluster.jobs[for_task.job].queue && cluster.queues[queue].reclaimable;
-    }
-  }
-  return false;
-}
-
 void CollectCandidates(const Session& session, NodeId node, TaskId for_task, const VictimRule& rule,
                        std::vector<TaskId>& candidates) {
   const Cluster& cluster = session.cluster;
   candidates.clear();
   for (TaskId id : cluster.nodes[node].tasks)
-    if (IsCandidate(cluster, rule, cluster.tasks[for_task], cluster.tasks[id]))
+    if (CandidacyOf(cluster, rule.whose, cluster.tasks[for_task], cluster.tasks[id]) ==
+        Candidacy::kCandidate)
       candidates.push_back(id);
 }
 

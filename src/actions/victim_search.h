@@ -6,17 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "model/candidacy.h"
 #include "session/session.h"
 #include "session/statement.h"
 
 namespace krafla {
 
 struct VictimRule {
-  enum class Whose : uint8_t {
-    kOtherJobsOfQueue,  // preempt between jobs
-    kOwnJob,            // preempt within a job
-    kOtherQueues,       // reclaim
-  };
+  using Whose = VictimsFrom;
   Whose whose;
   // Whether the queue's share and the predicates are looked at before and after each eviction, or
   // room alone.
@@ -31,10 +28,6 @@ struct VictimRule {
   // somebody else.
   bool needs_candidates() const { return asking() == Asking::kReclaim; }
 };
-
-// Which tasks on a node are candidates at all.
-bool IsCandidate(const Cluster& cluster, const VictimRule& rule, const Task& for_task,
-                 const Task& task);
 
 // Candidates on the node, in its order of tasks.
 void CollectCandidates(const Session& session, NodeId node, TaskId for_task, const VictimRule& rule,

@@ -1,6 +1,8 @@
 #include "app/check_command.h"
 
+#include <algorithm>
 #include <istream>
+#include <iterator>
 #include <ostream>
 #include <utility>
 
@@ -21,6 +23,24 @@ std::string Render(const CheckReport& report, const CheckCommandOptions& options
   return CheckAsText(report, options.color);
 }
 
+// "-" is standard input, which can be read once.
+Result<std::string> ReadConfigText(const CheckCommandOptions& options, std::istream& in) {
+  if (options.config != "-") return ReadFile(options.config);
+  if (std::ranges::find(options.cluster, "-") != options.cluster.end())
+    return Fail("standard input cannot be both the configuration and the cluster");
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return Fail("cannot be read");
+  return text;
+}
+
+int Refuse(const Diagnostics& diagnostics, const CheckCommandOptions& options, std::ostream& out,
+           std::ostream& err) {
+  Print(diagnostics, err);
+  // Whoever uploads SARIF wants a file whatever happened.
+  if (options.output == "sarif") out << FailureAsSarif(diagnostics, Version()) << std::flush;
+  return kWrongInput;
+}
+
 }  // namespace
 
 int CheckCommand(const CheckCommandOptions& options, std::istream& in, std::ostream& out,
@@ -35,15 +55,15 @@ int CheckCommand(const CheckCommandOptions& options, std::istream& in, std::ostr
     diagnostics.Error({}, {}, "nothing to check: give --config, --cluster or both");
   if (!options.config.empty()) {
     request.config_file = options.config;
-    Result<std::string> text = ReadFile(options.config);
+    Result<std::string> text = ReadConfigText(options, in);
     if (text) {
       request.config_text = std::move(*text);
     } else {
       diagnostics.Error(options.config, {}, text.error().message);
     }
   }
+  if (diagnostics.HasErrors()) return Refuse(diagnostics, options, out, err);
   Print(diagnostics, err);
-  if (diagnostics.HasErrors()) return kWrongInput;
 
   const CheckReport report = RunCheck(request, in);
   out << Render(report, options);

@@ -81,6 +81,12 @@ void WriteFlip(JsonWriter& json, const Flip& flip) {
   WritePlaces(json, "binds", flip.binds);
   WritePlaces(json, "pipelines", flip.pipelines);
   WriteTexts(json, "loses", flip.loses);
+  json.Key("caution");
+  if (flip.caution.empty()) {
+    json.Null();
+  } else {
+    json.String(flip.caution);
+  }
   json.EndObject();
 }
 
@@ -104,6 +110,14 @@ std::string ExplanationAsJson(const Explanation& e) {
     json.Key("notTried").Integer(static_cast<int64_t>(e.flips->left_out));
     json.Key("work").BeginArray();
     for (const Flip& flip : e.flips->flips) WriteFlip(json, flip);
+    json.EndArray();
+    json.Key("noHelp").BeginArray();
+    for (const VainChange& change : e.flips->in_vain) {
+      json.BeginObject();
+      json.Key("kind").String(change.kind);
+      json.Key("change").String(change.change);
+      json.EndObject();
+    }
     json.EndArray();
     json.EndObject();
   } else {

@@ -147,12 +147,33 @@ class ExplanationText {
       const std::string rest(first.size(), ' ');
       Wrapped(flip.change, first, rest);
       Wrapped(Consequence(flip), rest + "-> ", rest + "   ");
+      if (!flip.caution.empty()) Wrapped("careful: " + flip.caution, rest + "   ", rest + "   ");
     }
+    if (!search.in_vain.empty())
+      Wrapped("tried and no help: " + CountedByKind(search.in_vain), "  ", "  ");
     if (search.left_out > 0)
       Wrapped(fmt::format("{} more changes were not tried: the limit of runs for a cluster of this "
                           "size was reached.",
                           search.left_out),
               "  ", "  ");
+  }
+
+  // "2 switch, 1 node", in the order in which they were tried.
+  static std::string CountedByKind(const std::vector<VainChange>& changes) {
+    std::vector<std::pair<std::string_view, size_t>> counts;
+    for (const VainChange& change : changes) {
+      const auto it = std::find_if(counts.begin(), counts.end(),
+                                   [&](const auto& entry) { return entry.first == change.kind; });
+      if (it == counts.end()) {
+        counts.emplace_back(change.kind, 1);
+      } else {
+        ++it->second;
+      }
+    }
+    std::string text;
+    for (const auto& [kind, count] : counts)
+      text += fmt::format("{}{} × {}", text.empty() ? "" : ", ", count, kind);
+    return text;
   }
 
   static std::string Consequence(const Flip& flip) {

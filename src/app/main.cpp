@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "app/bench_command.h"
 #include "app/check_command.h"
 #include "app/explain_command.h"
 #include "app/run_command.h"
@@ -20,10 +21,9 @@ namespace {
 std::optional<std::string> WrongCommand(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   const std::string word = argv[1];
-  constexpr std::array kCommands = {"run", "simulate", "explain", "check", "serve"};
+  constexpr std::array kCommands = {"run", "simulate", "explain", "check", "serve", "bench"};
   if (std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end()) return std::nullopt;
-  const std::string there = "; there are: run, simulate, explain, check, serve";
-  if (word == "bench") return "krafla bench is planned and not there yet" + there;
+  const std::string there = "; there are: run, simulate, explain, check, serve, bench";
   return "unknown command \"" + word + "\"" + there;
 }
 
@@ -136,8 +136,8 @@ CLI::App* AddCheckCommand(CLI::App& app, krafla::CheckCommandOptions& options) {
       "Look for mistakes and traps in a scheduler configuration and, with --cluster, in how it "
       "meets the cluster. Each finding has a code, its place, what will happen and the fix.");
   command->add_option("--config", options.config,
-                      "Scheduler configuration file; without it Volcano's default is checked "
-                      "against the cluster.");
+                      "Scheduler configuration file, or - for standard input; without it Volcano's "
+                      "default is checked against the cluster.");
   command
       ->add_option("--cluster", options.cluster,
                    "Manifests of the cluster: a file, a directory or - for standard input; may be "
@@ -154,6 +154,34 @@ CLI::App* AddCheckCommand(CLI::App& app, krafla::CheckCommandOptions& options) {
   command->add_flag("--strict", options.strict, "Exit with 1 when there are warnings.");
   command->add_option("--output,-o", options.output, "text (default), json or sarif.")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
+  return command;
+}
+
+CLI::App* AddBenchCommand(CLI::App& app, krafla::BenchCommandOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "bench",
+      "Measure what a change costs in the long-running loop, from the change to the decision, on a "
+      "large cluster made in memory. Prints JSON; processor time in nanoseconds.");
+  std::vector<std::string> names;
+  std::string help = "What changes:";
+  for (const krafla::WarmKindInfo& kind : krafla::WarmKinds()) {
+    names.emplace_back(kind.name);
+    help.append(names.size() == 1 ? " " : "; ").append(kind.name).append(": ").append(kind.help);
+  }
+  command->add_option("--warm", options.warm, help + ".")->required()->check(CLI::IsMember(names));
+  command->add_option("--config", options.config,
+                      "Scheduler configuration file; without it one with all actions and plugins.");
+  command
+      ->add_option("--compatibility", options.compatibility,
+                   "krafla (default) or volcano: replaces the profile of the configuration file.")
+      ->check(CLI::IsMember({"krafla", "volcano"}));
+  command->add_option("--nodes", options.nodes, "Default 5000.")->check(CLI::Range(1, 100'000));
+  command->add_option("--pods-per-node", options.pods_per_node, "Running pods, default 5.")
+      ->check(CLI::Range(1, 100));
+  command->add_option("--gangs", options.waiting_gangs, "Gangs that wait, default 1000.")
+      ->check(CLI::Range(0, 100'000));
+  command->add_option("--rounds", options.rounds, "How many changes, default 1000.")
+      ->check(CLI::Range(1, 1'000'000));
   return command;
 }
 
@@ -181,10 +209,12 @@ int main(int argc, char** argv) {
   krafla::SimulateCommandOptions simulate;
   krafla::ExplainCommandOptions explain;
   krafla::CheckCommandOptions check;
+  krafla::BenchCommandOptions bench;
   AddRunCommand(app, run);
   const CLI::App* simulate_command = AddSimulateCommand(app, simulate);
   const CLI::App* explain_command = AddExplainCommand(app, explain);
   const CLI::App* check_command = AddCheckCommand(app, check);
+  const CLI::App* bench_command = AddBenchCommand(app, bench);
 
   try {
     app.parse(argc, argv);
@@ -201,5 +231,6 @@ int main(int argc, char** argv) {
   if (explain_command->parsed())
     return krafla::ExplainCommand(explain, std::cin, std::cout, std::cerr);
   if (check_command->parsed()) return krafla::CheckCommand(check, std::cin, std::cout, std::cerr);
+  if (bench_command->parsed()) return krafla::BenchCommand(bench, std::cout, std::cerr);
   return krafla::RunCommand(run, std::cin, std::cout, std::cerr);
 }

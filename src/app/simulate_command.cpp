@@ -3,6 +3,7 @@
 // 3. One scenario gets its summary, several get a line each.
 #include "app/simulate_command.h"
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -80,10 +81,15 @@ class SimulateRun {
 
  private:
   bool ReadAll();
+  // Which of the runs that are compared.
+  enum class Which { kFirst, kOther };
   // The exit code is set when something is wrong; the outcome is then empty.
-  std::optional<Outcome> RunOne(const Scenario& scenario, const SchedulerConfig& config, bool main);
+  std::optional<Outcome> RunOne(const Scenario& scenario, const SchedulerConfig& config,
+                                Which which = Which::kFirst);
   // How to make the same run again.
-  std::string CommandLine() const;
+  std::string CommandLine(const Scenario& scenario, Which which) const;
+  // Two runs are compared: each has a folder of its own.
+  std::string ReportFolder(Which which) const;
   int RunSingle();
   int RunMany();
   void PrintExpectations(const Outcome& outcome);
@@ -137,8 +143,13 @@ bool SimulateRun::ReadAll() {
   return !diagnostics.HasErrors() && !scenarios_.empty();
 }
 
+std::string SimulateRun::ReportFolder(Which which) const {
+  if (options_.compare.empty()) return options_.report;
+  return (std::filesystem::path(options_.report) / (which == Which::kFirst ? "a" : "b")).string();
+}
+
 std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const SchedulerConfig& config,
-                                           bool main) {
+                                           Which which) {
   Simulation simulation(scenario, config, log_);
   Diagnostics diagnostics;
   const bool sound = simulation.Prepare(diagnostics);
@@ -155,7 +166,7 @@ std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const Sched
   std::ofstream events_file;
   std::unique_ptr<EventLog> events;
   const bool events_on_output = options_.events == "-";
-  if (main && !options_.events.empty()) {
+  if (which == Which::kFirst && !options_.events.empty()) {
     if (!events_on_output) events_file.open(options_.events, std::ios::binary);
     if (!events_on_output && !events_file.is_open()) {
       err_ << "error: " << options_.events << ": cannot be written\n";
@@ -166,7 +177,7 @@ std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const Sched
     simulation.AddObserver(events.get());
   }
   std::optional<ReportCollector> report;
-  if (main && !options_.report.empty()) {
+  if (!options_.report.empty()) {
     report.emplace(scenario.zone);
     simulation.AddObserver(&*report);
   }
@@ -189,12 +200,13 @@ std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const Sched
   }
   if (report) {
     ReportNotes notes;
-    notes.command = CommandLine();
+    notes.command = CommandLine(scenario, which);
     for (const ExpectationResult& result : outcome.expectations)
       notes.expectations.push_back({result.expectation->text, result.met, result.detail});
-    Result<std::string> file = WriteReport(options_.report, *report, outcome.record.summary, notes);
+    const std::string folder = ReportFolder(which);
+    Result<std::string> file = WriteReport(folder, *report, outcome.record.summary, notes);
     if (!file) {
-      err_ << "error: --report " << options_.report << ": " << file.error().message << "\n";
+      err_ << "error: --report " << folder << ": " << file.error().message << "\n";
       code_ = kNotWritten;
       return std::nullopt;
     }
@@ -203,11 +215,15 @@ std::optional<Outcome> SimulateRun::RunOne(const Scenario& scenario, const Sched
   return outcome;
 }
 
-std::string SimulateRun::CommandLine() const {
+std::string SimulateRun::CommandLine(const Scenario& scenario, Which which) const {
   const ScenarioOverrides& overrides = options_.overrides;
-  std::string line = "krafla simulate " + scenarios_.front().file;
+  std::string line = "krafla simulate " + scenario.file;
   for (const std::string& setting : overrides.set) line += fmt::format(" --set '{}'", setting);
-  if (!overrides.config.empty()) line += " --config " + overrides.config;
+  if (which == Which::kOther && other_config_) {
+    line += " --config " + options_.compare;
+  } else if (!overrides.config.empty()) {
+    line += " --config " + overrides.config;
+  }
   for (const std::string& addition : overrides.add) line += " --add " + addition;
   if (overrides.until) line += fmt::format(" --until '{}'", *overrides.until);
   if (overrides.seed) line += " --seed " + *overrides.seed;
@@ -235,11 +251,11 @@ void SimulateRun::WriteExpectationsJson(JsonWriter& json, const Outcome& outcome
 
 int SimulateRun::RunSingle() {
   const Scenario& scenario = scenarios_.front();
-  std::optional<Outcome> outcome = RunOne(scenario, scenario.config, true);
+  std::optional<Outcome> outcome = RunOne(scenario, scenario.config);
   if (!outcome) return code_;
   std::optional<Outcome> other;
-  if (other_scenario_) other = RunOne(*other_scenario_, other_scenario_->config, false);
-  if (other_config_) other = RunOne(scenario, *other_config_, false);
+  if (other_scenario_) other = RunOne(*other_scenario_, other_scenario_->config, Which::kOther);
+  if (other_config_) other = RunOne(scenario, *other_config_, Which::kOther);
   if (code_ != 0) return code_;
   std::optional<Comparison> comparison;
   if (other) comparison = Compare(outcome->record, other->record, scenario.file, options_.compare);
@@ -259,6 +275,7 @@ int SimulateRun::RunSingle() {
         WriteExpectationsJson(json, *other);
       }
       if (!outcome->report_file.empty()) json.Key("report").String(outcome->report_file);
+      if (other && !other->report_file.empty()) json.Key("otherReport").String(other->report_file);
       json.EndObject();
       out_ << json.text() << "\n";
     } else {
@@ -271,6 +288,8 @@ int SimulateRun::RunSingle() {
         PrintExpectations(*other);
       }
       if (!outcome->report_file.empty()) out_ << "\nReport: " << outcome->report_file << "\n";
+      if (other && !other->report_file.empty())
+        out_ << "With " << options_.compare << ": " << other->report_file << "\n";
     }
   }
   return Written(outcome->Failures() == 0 ? 0 : kExpectationFailed);
@@ -281,7 +300,7 @@ int SimulateRun::RunMany() {
   JsonWriter json;
   json.BeginArray();
   for (const Scenario& scenario : scenarios_) {
-    const std::optional<Outcome> outcome = RunOne(scenario, scenario.config, true);
+    const std::optional<Outcome> outcome = RunOne(scenario, scenario.config);
     if (!outcome) return code_;
     const size_t failures = outcome->Failures();
     if (failures > 0) ++failed;

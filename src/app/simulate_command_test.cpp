@@ -168,5 +168,21 @@ TEST_F(SimulateCommandTest, WritesTheReport) {
   EXPECT_NE(ReadBack((folder_ / "out/index.html").string()).find("</html>"), std::string::npos);
 }
 
+TEST_F(SimulateCommandTest, WritesAReportOfEachRunThatIsCompared) {
+  const std::string good = Write("good.yaml", kGood);
+  const std::string config = Write("conf.yaml", "actions: enqueue\ntiers: []\n");
+  const std::string out = (folder_ / "out").string();
+  EXPECT_EQ(Run({.scenarios = {good}, .compare = config, .report = out}), 0);
+  EXPECT_NE(out_.find("Report: out/a/index.html\nWith conf.yaml: out/b/index.html\n"),
+            std::string::npos)
+      << out_;
+  const std::string first = Relative(ReadBack(out + "/a/index.html"));
+  const std::string other = Relative(ReadBack(out + "/b/index.html"));
+  EXPECT_EQ(first.find("--config conf.yaml"), std::string::npos);
+  EXPECT_NE(other.find("krafla simulate good.yaml --config conf.yaml"), std::string::npos);
+  EXPECT_EQ(Run({.scenarios = {good}, .compare = config, .report = out, .output = "json"}), 0);
+  EXPECT_NE(out_.find(R"("otherReport":"out/b/index.html")"), std::string::npos) << out_;
+}
+
 }  // namespace
 }  // namespace krafla

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "config/find_plugin.h"
 #include "model/well_known.h"
 
 namespace krafla {
 
 const PluginOption* CheckInput::FindPlugin(std::string_view name) const {
-  const PluginOption* found = nullptr;
-  for (const Tier& tier : config.tiers)
-    for (const PluginOption& plugin : tier.plugins)
-      if (plugin.name == name) found = &plugin;
-  return found;
+  return krafla::FindPlugin(config, name);
 }
 
 Place CheckInput::PlaceOfPlugin(std::string_view name) const {

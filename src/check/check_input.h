@@ -9,11 +9,11 @@
 #include "base/timestamp.h"
 #include "check/finding.h"
 #include "check/plugin_probe.h"
-#include "check/tdm_settings.h"
 #include "check/written_objects.h"
 #include "config/config_problems.h"
 #include "config/scheduler_config.h"
 #include "model/cluster.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 

@@ -74,19 +74,14 @@ std::string MessageOf(const Finding& finding) {
   return text;
 }
 
-void WriteResult(const Finding& finding, size_t rule_index, JsonWriter& json) {
-  json.BeginObject();
-  json.Key("ruleId").String(finding.code);
-  json.Key("ruleIndex").Integer(static_cast<int64_t>(rule_index));
-  json.Key("level").String(ToString(finding.level));
-  Text(json, "message", MessageOf(finding));
+void WritePlace(const Place& place, JsonWriter& json) {
   json.Key("locations").BeginArray();
-  if (!finding.place.file.empty()) {
+  if (!place.file.empty()) {
     json.BeginObject().Key("physicalLocation").BeginObject();
     json.Key("artifactLocation").BeginObject();
-    json.Key("uri").String(finding.place.file == "-" ? "stdin" : UriOf(finding.place.file));
+    json.Key("uri").String(place.file == "-" ? "stdin" : UriOf(place.file));
     json.EndObject();
-    if (const Location& at = finding.place.location; at.line > 0) {
+    if (const Location& at = place.location; at.line > 0) {
       json.Key("region").BeginObject();
       json.Key("startLine").Integer(at.line);
       if (at.column > 0) json.Key("startColumn").Integer(at.column);
@@ -95,14 +90,21 @@ void WriteResult(const Finding& finding, size_t rule_index, JsonWriter& json) {
     json.EndObject().EndObject();
   }
   json.EndArray();
+}
+
+void WriteResult(const Finding& finding, size_t rule_index, JsonWriter& json) {
+  json.BeginObject();
+  json.Key("ruleId").String(finding.code);
+  json.Key("ruleIndex").Integer(static_cast<int64_t>(rule_index));
+  json.Key("level").String(ToString(finding.level));
+  Text(json, "message", MessageOf(finding));
+  WritePlace(finding.place, json);
   json.EndObject();
 }
 
-}  // namespace
-
-std::string CheckAsSarif(const CheckReport& report, std::string_view version) {
-  const std::vector<const CheckRule*> rules = AllCheckRules();
-  JsonWriter json;
+// Everything up to the rules; what follows belongs into the same run.
+void BeginRun(std::string_view version, const std::vector<const CheckRule*>& rules,
+              JsonWriter& json) {
   json.BeginObject();
   json.Key("$schema").String(kSchema);
   json.Key("version").String("2.1.0");
@@ -115,15 +117,48 @@ std::string CheckAsSarif(const CheckReport& report, std::string_view version) {
   json.EndArray();
   json.EndObject().EndObject();
   json.Key("columnKind").String("unicodeCodePoints");
+}
+
+std::string EndRun(JsonWriter& json) {
+  json.EndObject().EndArray();
+  json.EndObject();
+  return json.text() + "\n";
+}
+
+}  // namespace
+
+std::string FailureAsSarif(const Diagnostics& diagnostics, std::string_view version) {
+  JsonWriter json;
+  BeginRun(version, AllCheckRules(), json);
+  json.Key("invocations").BeginArray().BeginObject();
+  json.Key("executionSuccessful").Bool(false);
+  json.Key("toolExecutionNotifications").BeginArray();
+  for (const Diagnostic& problem : diagnostics.items()) {
+    json.BeginObject();
+    json.Key("level").String(problem.severity == Severity::kError ? "error" : "warning");
+    Text(json, "message", ToString(problem));
+    // "--now" is no file.
+    const bool is_option = problem.file.starts_with("--");
+    WritePlace(is_option ? Place{} : Place{problem.file, problem.location}, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject().EndArray();
+  json.Key("results").BeginArray().EndArray();
+  return EndRun(json);
+}
+
+std::string CheckAsSarif(const CheckReport& report, std::string_view version) {
+  const std::vector<const CheckRule*> rules = AllCheckRules();
+  JsonWriter json;
+  BeginRun(version, rules, json);
   json.Key("results").BeginArray();
   for (const Finding& finding : report.findings) {
     const auto rule = std::ranges::find(rules, finding.code, &CheckRule::code);
     WriteResult(finding, static_cast<size_t>(rule - rules.begin()), json);
   }
   json.EndArray();
-  json.EndObject().EndArray();
-  json.EndObject();
-  return json.text() + "\n";
+  return EndRun(json);
 }
 
 }  // namespace krafla

@@ -6,12 +6,6 @@
 
 namespace krafla {
 
-AccessRules AccessRulesOf(const Compatibility& compatibility) {
-  return {.named_zones = compatibility.named_zones,
-          .needs_annotation = compatibility.implied_zone,
-          .silence_is_no = compatibility.preemptable_default};
-}
-
 std::vector<TaskId> RevocablePods(const CheckInput& input, JobId id) {
   const Cluster& cluster = *input.cluster;
   const AccessRules rules = AccessRulesOf(input.config.compatibility);

@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "check/check_input.h"
-#include "model/revocable_access.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
-
-AccessRules AccessRulesOf(const Compatibility& compatibility);
 
 // Pods of a job that offer themselves (volcano.sh/preemptable) and stand on a node of a configured
 // zone, or may use one.

@@ -11,6 +11,7 @@
 
 #include "check/check_input.h"
 #include "check/check_rule.h"
+#include "model/candidacy.h"
 
 namespace krafla {
 
@@ -136,14 +137,9 @@ class PairSearch {
   }
 
   bool IsCandidate(const Task& victim, const Task& preemptor) const {
-    if (!victim.preemptable || !victim.job.valid()) return false;
-    const QueueId own = cluster_.jobs[preemptor.job].queue;
-    const QueueId theirs = cluster_.jobs[victim.job].queue;
-    if (question_.action == "reclaim")
-      return victim.status == TaskStatus::kRunning && theirs != own &&
-             cluster_.queues[theirs].reclaimable;
-    return IsPreemptableStatus(victim.status) && victim.job != preemptor.job && theirs == own &&
-           !(preemptor.best_effort && !victim.best_effort);
+    const VictimsFrom from =
+        question_.action == "reclaim" ? VictimsFrom::kOtherQueues : VictimsFrom::kOtherJobsOfQueue;
+    return CandidacyOf(cluster_, from, preemptor, victim) == Candidacy::kCandidate;
   }
 
   std::vector<TaskId> Ask(std::string_view plugin, TaskId task,

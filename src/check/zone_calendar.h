@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/timestamp.h"
-#include "check/tdm_settings.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 

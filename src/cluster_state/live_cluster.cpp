@@ -4,14 +4,18 @@
 //   - A pod or a PodGroup that comes, changes or goes is put into or taken out of the tables at
 //     once. Tables stay dense: the last row moves into the gap, and who pointed to it is told.
 //   - Sums (of nodes and jobs) are never counted up and down: the ones that were touched are
-//   derived
-//     anew from their tasks before anybody looks. So they are what a fresh build would give, bit
-//     for bit.
+//     derived anew from their tasks before anybody looks. So they are what a fresh build would
+//     give, bit for bit.
 #include "cluster_state/live_cluster.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -80,6 +84,16 @@ bool SameImages(const Node& a, const Node& b) {
                     });
 }
 
+// Nowhere a fraction, or so much that one might be lost.
+bool IsWhole(const Resource& amounts) {
+  constexpr double kLimit = 0x1p53;
+  for (uint64_t rest = amounts.mask(); rest != 0; rest &= rest - 1) {
+    const double amount = amounts.Get(std::countr_zero(rest));
+    if (amount < 0 || amount >= kLimit || amount != std::floor(amount)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 struct LiveCluster::State {
@@ -115,12 +129,19 @@ struct LiveCluster::State {
   std::vector<NodeId> touched_nodes;
   std::vector<JobId> touched_jobs;
   std::vector<uint8_t> node_is_touched;
+  // Every amount a node has is whole: then what all have together is the same in whatever order it
+  // is added up, as long as it is below 2^53.
+  bool has_whole_amounts = false;
+  ClusterChanges changes;  // since they were last taken
+  std::vector<uint8_t> node_has_changed;
 
   Cluster& cluster() { return draft.cluster; }
 
   void Build();
   void DeriveTouched();
   void TouchNode(NodeId node);
+  void TouchJob(JobId job);
+  void ReplaceAllocatable(NodeId node, const Resource& allocatable);
 
   void InsertTask(PodEntry& entry);
   void RemoveTask(PodEntry& entry);
@@ -206,13 +227,39 @@ void LiveCluster::State::Build() {
   touched_nodes.clear();
   touched_jobs.clear();
   node_is_touched.assign(c.nodes.size(), 0);
+  changes = {};
+  changes.rebuilt = true;
+  node_has_changed.assign(c.nodes.size(), 0);
+  has_whole_amounts = std::all_of(c.allocatable.begin(), c.allocatable.end(), IsWhole);
   stale = false;
 }
 
 void LiveCluster::State::TouchNode(NodeId node) {
+  if (node_has_changed[node.value] == 0) {
+    node_has_changed[node.value] = 1;
+    changes.nodes.push_back(node);
+  }
   if (node_is_touched[node.value] != 0) return;
   node_is_touched[node.value] = 1;
   touched_nodes.push_back(node);
+}
+
+void LiveCluster::State::TouchJob(JobId job) {
+  touched_jobs.push_back(job);
+  changes.jobs.push_back(job);
+}
+
+void LiveCluster::State::ReplaceAllocatable(NodeId node, const Resource& allocatable) {
+  Cluster& c = cluster();
+  const Resource before = std::exchange(c.allocatable[node], allocatable);
+  has_whole_amounts = has_whole_amounts && IsWhole(allocatable);
+  Resource total = c.total;
+  total.Sub(before).Add(allocatable);
+  if (has_whole_amounts && before.mask() == allocatable.mask() && IsWhole(total)) {
+    c.total = total;
+  } else {
+    DeriveTotal(c);
+  }
 }
 
 void LiveCluster::State::DeriveTouched() {
@@ -291,9 +338,11 @@ struct ByJobName {
   }
 };
 
-uint16_t RoleIndex(Job& job, StrId role) {
+// Nothing: there are as many as can be numbered, those whose pods are all gone among them.
+std::optional<uint16_t> RoleIndex(Job& job, StrId role) {
   for (size_t i = 0; i < job.roles.size(); ++i)
     if (job.roles[i].name == role) return static_cast<uint16_t>(i);
+  if (job.roles.size() > std::numeric_limits<uint16_t>::max()) return std::nullopt;
   job.roles.push_back({.name = role});
   return static_cast<uint16_t>(job.roles.size() - 1);
 }
@@ -304,9 +353,12 @@ void LiveCluster::State::JoinJob(TaskId id, JobId job_id) {
   Cluster& c = cluster();
   Job& job = c.jobs[job_id];
   c.tasks[id].job = job_id;
-  c.tasks[id].role_index = RoleIndex(job, c.tasks[id].role);
+  const std::optional<uint16_t> role = RoleIndex(job, c.tasks[id].role);
+  c.tasks[id].role_index = role.value_or(0);
+  if (!role) stale = true;  // built anew, the tables have the roles that are in use
   Insert(job.tasks, PlaceOf(job.tasks, id, ByUid{c}), id);
-  touched_jobs.push_back(job_id);
+  TouchJob(job_id);
+  if (c.tasks[id].node.valid()) TouchNode(c.tasks[id].node);
 }
 
 void LiveCluster::State::InsertTask(PodEntry& entry) {
@@ -346,7 +398,7 @@ void LiveCluster::State::RemoveTask(PodEntry& entry) {
     if (task.job.valid()) {
       auto& list = c.jobs[task.job].tasks;
       Erase(list, PlaceOf(list, from, ByUid{c}), from);
-      touched_jobs.push_back(task.job);
+      TouchJob(task.job);
     }
     if (task.node.valid()) {
       auto& list = c.nodes[task.node].tasks;
@@ -373,6 +425,7 @@ void LiveCluster::State::RemoveTask(PodEntry& entry) {
     if (moved.node.valid()) {
       auto& list = c.nodes[moved.node].tasks;
       Replace(list, PlaceOf(list, last, ByTaskName{c}), last, id);
+      TouchNode(moved.node);
     }
     c.tasks[id] = std::move(c.tasks[last]);
     pod_of_task[id] = pod_of_task[last];
@@ -388,7 +441,8 @@ void LiveCluster::State::InsertJob(GroupEntry& entry, Job job) {
   group_of_job.Add(&entry);
   entry.job = id;
   Insert(c.jobs_by_name, PlaceOf(c.jobs_by_name, id, ByJobName{c}), id);
-  touched_jobs.push_back(id);
+  changes.job_steps.push_back({ClusterChanges::JobStep::Kind::kAdded, id});
+  TouchJob(id);
   const auto [begin, end] = without_group.equal_range(NameKey(c.jobs[id].ns, c.jobs[id].name));
   std::vector<PodEntry*> joining;
   for (auto it = begin; it != end; ++it) joining.push_back(it->second);
@@ -408,7 +462,9 @@ void LiveCluster::State::RemoveJob(GroupEntry& entry) {
     c.tasks[task].job = JobId{};
     c.tasks[task].role_index = 0;
     without_group.emplace(key, pod_of_task[task]);
+    if (c.tasks[task].node.valid()) TouchNode(c.tasks[task].node);
   }
+  changes.job_steps.push_back({ClusterChanges::JobStep::Kind::kRemoved, id});
   Erase(c.jobs_by_name, PlaceOf(c.jobs_by_name, id, ByJobName{c}), id);
   entry.job = JobId{};
   const JobId last(static_cast<uint32_t>(c.jobs.size() - 1));
@@ -418,7 +474,7 @@ void LiveCluster::State::RemoveJob(GroupEntry& entry) {
     c.jobs[id] = std::move(c.jobs[last]);
     group_of_job[id] = group_of_job[last];
     group_of_job[id]->job = id;
-    touched_jobs.push_back(id);
+    TouchJob(id);
   }
   c.jobs.raw().pop_back();
   group_of_job.raw().pop_back();
@@ -481,9 +537,9 @@ bool LiveCluster::AddNode(NodeFacts node) {
     fresh.images = std::move(row.images);
     fresh.tasks = std::move(row.tasks);
     row = std::move(fresh);
-    c.allocatable[id] = node.allocatable;
+    s.ReplaceAllocatable(id, node.allocatable);
     s.TouchNode(id);
-    DeriveTotal(c);
+    s.changes.node_facts.push_back(id);
   }
   s.nodes.Set(key, std::move(node));
   return true;
@@ -600,10 +656,6 @@ const PodGroupFacts* LiveCluster::FindPodGroup(StrId ns, StrId name) const {
   return it == state_->groups.end() ? nullptr : &it->second.facts;
 }
 
-const NodeFacts* LiveCluster::FindNode(StrId name) const {
-  return state_->nodes.Find(name.value);
-}
-
 const PersistentVolumeClaim* LiveCluster::FindClaim(StrId ns, StrId name) const {
   return state_->claims.Find(NameKey(ns, name));
 }
@@ -628,7 +680,7 @@ void LiveCluster::AssumeBinding(TaskId task, NodeId node) {
   auto& list = c.nodes[node].tasks;
   Insert(list, PlaceOf(list, task, ByTaskName{c}), task);
   s.TouchNode(node);
-  if (row.job.valid()) s.touched_jobs.push_back(row.job);
+  if (row.job.valid()) s.TouchJob(row.job);
 }
 
 void LiveCluster::AssumeReleasing(TaskId task) {
@@ -638,7 +690,7 @@ void LiveCluster::AssumeReleasing(TaskId task) {
   s.pod_of_task[task]->facts.task.status = TaskStatus::kReleasing;
   Task& row = s.cluster().tasks[task];
   row.status = TaskStatus::kReleasing;
-  if (row.job.valid()) s.touched_jobs.push_back(row.job);
+  if (row.job.valid()) s.TouchJob(row.job);
   if (row.node.valid()) s.TouchNode(row.node);
 }
 
@@ -648,6 +700,7 @@ void LiveCluster::AssumePhase(JobId job, JobPhase phase) {
   KRAFLA_CHECK(!s.stale, "ids are of the tables as they are");
   s.group_of_job[job]->facts.job.phase = phase;
   s.cluster().jobs[job].phase = phase;
+  s.TouchJob(job);
 }
 
 Cluster& LiveCluster::cluster() {
@@ -657,6 +710,21 @@ Cluster& LiveCluster::cluster() {
   }
   state_->DeriveTouched();
   return state_->cluster();
+}
+
+ClusterChanges LiveCluster::TakeChanges() {
+  State& s = *state_;
+  ClusterChanges taken = std::exchange(s.changes, {});
+  for (const NodeId node : taken.nodes) s.node_has_changed[node.value] = 0;
+  const auto unite = [](auto& ids) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  };
+  unite(taken.node_facts);
+  unite(taken.jobs);
+  // Numbers of rows that are gone since.
+  std::erase_if(taken.jobs, [&](JobId job) { return job.value >= s.cluster().jobs.size(); });
+  return taken;
 }
 
 const Diagnostics& LiveCluster::warnings() const {

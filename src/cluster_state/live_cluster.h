@@ -13,6 +13,7 @@
 #include "base/diagnostics.h"
 #include "cluster_state/cluster_builder.h"
 #include "cluster_state/fact_sink.h"
+#include "model/cluster_changes.h"
 
 namespace krafla {
 
@@ -52,7 +53,6 @@ class LiveCluster final : public FactSink {
   // is no such object. Good until the next change.
   const PodFacts* FindPod(StrId ns, StrId name) const;
   const PodGroupFacts* FindPodGroup(StrId ns, StrId name) const;
-  const NodeFacts* FindNode(StrId name) const;
   const PersistentVolumeClaim* FindClaim(StrId ns, StrId name) const;
   const PersistentVolume* FindVolume(StrId name) const;
 
@@ -65,6 +65,9 @@ class LiveCluster final : public FactSink {
   Cluster& cluster();
   // Grows with every change that a scheduler could see.
   uint64_t version() const { return version_; }
+  // What has changed in the tables since the last call, for a session that is opened again. Called
+  // after cluster(); one taker.
+  ClusterChanges TakeChanges();
   // Warnings of the last time the tables were built anew (references that lead nowhere).
   const Diagnostics& warnings() const;
   // How often they were built anew; for tests and metrics.

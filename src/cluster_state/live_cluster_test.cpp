@@ -10,14 +10,37 @@
 namespace krafla {
 namespace {
 
+std::string Describe(const Cluster& c, const LabelSet& labels) {
+  std::set<std::string> sorted;
+  for (const auto& [key, value] : labels)
+    sorted.insert(std::string(c.Text(key)) + "=" + std::string(c.Text(value)));
+  std::string text = "[";
+  for (const std::string& label : sorted) text += " " + label;
+  return text + " ]";
+}
+
 // The tables in words, without numbers of rows: two clusters that say the same are the same.
 std::string Describe(const Cluster& c) {
   std::string text;
+  // Who is of one class with whom: classes are numbered by the first of their tasks, by name.
+  std::map<std::string, TaskId> by_name;
+  for (TaskId t{0}; t.value < c.tasks.size(); ++t.value) by_name[c.TaskKey(t)] = t;
+  std::map<ClassId, size_t> classes;
+  for (const auto& [name, t] : by_name) {
+    const size_t number = classes.try_emplace(c.tasks[t].cls, classes.size()).first->second;
+    text += "task " + name + " class " + std::to_string(number) + " " +
+            Describe(c, c.label_sets[c.tasks[t].labels]) + "\n";
+  }
   const auto amount = [&](const Resource& r) { return ToString(r, c.kinds); };
   for (const QueueId id : c.queues_by_name) text += "queue " + std::string(c.QueueName(id)) + "\n";
   for (const NodeId id : c.nodes_by_name) {
     text += "node " + std::string(c.NodeName(id)) + " idle " + amount(c.idle[id]) + " used " +
-            amount(c.used[id]) + " releasing " + amount(c.releasing[id]) + ":";
+            amount(c.used[id]) + " releasing " + amount(c.releasing[id]) + " " +
+            Describe(c, c.nodes[id].labels) + (c.nodes[id].unschedulable ? " cordoned" : "");
+    for (const Taint& taint : c.nodes[id].taints)
+      text += " " + std::string(c.Text(taint.key)) + "=" + std::string(c.Text(taint.value)) + ":" +
+              std::to_string(static_cast<int>(taint.effect));
+    text += ":";
     for (const TaskId t : c.nodes[id].tasks) text += " " + c.TaskKey(t);
     text += "\n";
   }
@@ -63,19 +86,26 @@ class Objects {
     facts.queue.name = Str(name);
     sink_.AddQueue(std::move(facts));
   }
+  // The larger ones are of another kind.
   void Node(const std::string& name, double cpu) {
     NodeFacts facts;
     facts.node.name = Str(name);
+    facts.node.labels = {{Str("size"), Str(cpu > 1500 ? "large" : "small")}};
+    if (cpu > 2500) facts.node.taints = {{Str("dedicated"), Str("large")}};
+    facts.node.unschedulable = cpu > 1500 && cpu < 2500;
     facts.allocatable.Set(ResourceKinds::kCpu, cpu);
     sink_.AddNode(std::move(facts));
   }
-  void Group(const std::string& name, const std::string& queue, int32_t minimum) {
+  void Group(const std::string& name, const std::string& queue, int32_t minimum,
+             int further_roles = 0) {
     PodGroupFacts facts;
     facts.job.ns = Str("default");
     facts.job.name = Str(name);
     facts.job.min_available = minimum;
     facts.queue = Str(queue);
     facts.min_task_member = {{Str("worker"), 1}};
+    for (int role = 0; role < further_roles; ++role)
+      facts.min_task_member.emplace_back(Str("further" + std::to_string(role)), 0);
     sink_.AddPodGroup(std::move(facts), Origin::kWritten);
   }
   struct PodShape {
@@ -84,6 +114,7 @@ class Objects {
     double cpu = 100;
     double gpu = 0;
     bool ours = true;
+    std::string size;  // of the node it wants, and its own label
   };
   void Pod(const PodShape& shape) {
     PodFacts facts;
@@ -98,8 +129,11 @@ class Objects {
     PodSpec spec;
     spec.request.Set(ResourceKinds::kCpu, shape.cpu);
     if (shape.gpu > 0) spec.request.Set(sink_.kinds().Intern("nvidia.com/gpu"), shape.gpu);
+    if (!shape.size.empty()) spec.node_selector = {{Str("size"), Str(shape.size)}};
     facts.task.spec = sink_.InternSpec(std::move(spec));
-    facts.task.labels = sink_.InternLabels({});
+    LabelSet labels;
+    if (!shape.size.empty()) labels = {{Str("wants"), Str(shape.size)}};
+    facts.task.labels = sink_.InternLabels(std::move(labels));
     sink_.AddPod(std::move(facts), Origin::kWritten);
   }
 
@@ -169,6 +203,68 @@ TEST(LiveCluster, ANewKindOfResourceHasTheTablesBuiltAnew) {
   EXPECT_EQ(live.rebuilds(), 2u);
 }
 
+// Roles of pods that are gone are kept until the numbers are used up; then the tables are built
+// anew.
+TEST(LiveCluster, AJobMayHaveHadMoreRolesThanCanBeNumbered) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Group("job", "default", 1, 65'530);
+  objects.Pod({.name = "stays", .group = "job", .role = "stays"});
+  live.cluster();
+  for (int number = 0; number < 5; ++number) {
+    objects.Pod({.name = "comes", .group = "job", .role = "role" + std::to_string(number)});
+    live.RemovePod(objects.Str("default"), objects.Str("comes"));
+  }
+  objects.Pod({.name = "last", .group = "job", .role = "last"});
+  const Job& job = live.cluster().jobs[JobId(0)];
+  ASSERT_EQ(job.tasks.size(), 2u);
+  for (const TaskId id : job.tasks) {
+    const Task& task = live.cluster().tasks[id];
+    EXPECT_EQ(job.roles[task.role_index].name, task.role);
+  }
+  EXPECT_EQ(live.rebuilds(), 2u);
+}
+
+TEST(LiveCluster, SaysWhichRowsHaveChanged) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Node("n2", 1000);
+  for (const char* job : {"a", "b", "c"}) {
+    objects.Group(job, "default", 1);
+    objects.Pod({.name = job, .group = job, .node = "n1", .status = TaskStatus::kRunning});
+  }
+  live.cluster();
+  EXPECT_TRUE(live.TakeChanges().rebuilt);
+  const ClusterChanges none = live.TakeChanges();
+  EXPECT_TRUE(!none.rebuilt && none.nodes.empty() && none.jobs.empty() && none.job_steps.empty());
+
+  objects.Node("n2", 500);
+  ClusterChanges changes = (live.cluster(), live.TakeChanges());
+  EXPECT_EQ(changes.nodes.size(), 1u);
+  EXPECT_EQ(changes.node_facts, changes.nodes);
+  EXPECT_EQ(live.cluster().NodeName(changes.nodes[0]), "n2");
+  EXPECT_EQ(live.cluster().total.cpu(), 1500);
+
+  // The last job's row moves into the gap.
+  const JobId first(0);
+  const std::string gone = live.cluster().JobKey(first);
+  live.RemovePodGroup(objects.Str("default"), objects.Str(gone.substr(gone.find('/') + 1)));
+  changes = (live.cluster(), live.TakeChanges());
+  ASSERT_EQ(changes.job_steps.size(), 1u);
+  EXPECT_EQ(changes.job_steps[0].kind, ClusterChanges::JobStep::Kind::kRemoved);
+  EXPECT_EQ(changes.job_steps[0].job, first);
+  EXPECT_EQ(changes.jobs, (std::vector{first}));
+  EXPECT_EQ(live.cluster().NodeName(changes.nodes.at(0)), "n1") << "a pod there has no job now";
+  Table<JobId, std::string> column;
+  for (const char* text : {"0", "1", "2"}) column.Add(text);
+  FollowJobs(changes, column);
+  EXPECT_EQ(column.raw(), (std::vector<std::string>{"2", "1"}));
+}
+
 // Random comings and goings: after each, the tables say what a fresh build of the same objects
 // says.
 TEST(LiveCluster, FollowsAnyChangeExactly) {
@@ -213,6 +309,7 @@ TEST(LiveCluster, FollowsAnyChangeExactly) {
           shape.cpu = 100 * (1 + pick(3));
           shape.gpu = pick(12) == 0 ? 1 : 0;
           shape.ours = pick(8) != 0;
+          if (pick(3) == 0) shape.size = pick(2) == 0 ? "large" : "small";
           if (pick(2) == 0) {
             shape.node = node;
             constexpr TaskStatus kStatuses[] = {TaskStatus::kBound, TaskStatus::kRunning,

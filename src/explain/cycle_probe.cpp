@@ -120,6 +120,8 @@ void CycleProbe::Wrap(std::string_view name, PluginHooks& hooks) {
     };
   if (hooks.job_enqueueable)
     hooks.job_enqueueable = [this, plugin, inner = hooks.job_enqueueable](JobId job) {
+      if (job == job_ && !enqueue_account_)
+        enqueue_account_ = EnqueueAccountOf(*cluster_, cluster_->jobs[job].queue);
       const Vote vote = inner(job);
       if (job == job_) enqueue_.push_back({plugin, vote});
       return vote;

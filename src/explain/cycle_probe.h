@@ -6,10 +6,12 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "explain/enqueue_account.h"
 #include "session/session.h"
 
 namespace krafla {
@@ -72,6 +74,8 @@ class CycleProbe {
   const std::vector<StarvingRound>& starving() const { return starving_; }
   const std::vector<PipelinedPoll>& pipelined() const { return pipelined_; }
   const std::vector<PluginVote>& enqueue() const { return enqueue_; }
+  // When the first plugin was asked whether the job may enter its queue.
+  const std::optional<EnqueueAccount>& enqueue_account() const { return enqueue_account_; }
   // The first of each kind per action.
   const std::vector<QueueRefusal>& queue_refusals() const { return queue_refusals_; }
   // The pods of the job that wait, in the order in which they are tried, when `action` first
@@ -98,6 +102,7 @@ class CycleProbe {
   std::vector<StarvingRound> starving_;
   std::vector<PipelinedPoll> pipelined_;
   std::vector<PluginVote> enqueue_;
+  std::optional<EnqueueAccount> enqueue_account_;
   std::vector<QueueRefusal> queue_refusals_;
   std::map<std::string, std::vector<TaskId>, std::less<>> waiting_tasks_;
   std::map<size_t, Look> looks_;

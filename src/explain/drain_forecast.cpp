@@ -6,8 +6,8 @@
 #include <set>
 
 #include "cluster_state/derive_sums.h"
-#include "explain/zone_windows.h"
 #include "model/revocable_access.h"
+#include "session/tdm_settings.h"
 #include "session/zone_drainer.h"
 
 namespace krafla {
@@ -24,24 +24,22 @@ class Forecaster {
       : in_(inputs), borrowed_(inputs.cluster), c_(borrowed_.cluster), memory_(inputs.memory) {
     log_.CaptureTo(&muted_);
     zone_ = c_.strings.Find(zone);
-    access_ = {.named_zones = in_.config.compatibility.named_zones,
-               .needs_annotation = in_.config.compatibility.implied_zone,
-               .silence_is_no = in_.config.compatibility.preemptable_default};
-    for (const ConfiguredZone& configured : ConfiguredZones(in_.config, in_.zone))
-      if (configured.name == zone) window_ = configured;
+    access_ = AccessRulesOf(in_.config.compatibility);
+    tdm_ = ReadTdmSettings(in_.config, in_.zone);
+    window_ = tdm_.Find(zone);
     out_.begin = out_.end = begin;
   }
 
   DrainForecast Run() {
-    const int64_t period_ns = std::max(EvictPeriodNs(in_.config), Timestamp::kNsPerSecond);
+    const int64_t period_ns = std::max(tdm_.evict_period_ns, Timestamp::kNsPerSecond);
     Timestamp at = out_.begin;
     size_t idle = 0;
-    for (size_t step = 0; step < kMostSteps; ++step, at.ns += period_ns) {
+    for (size_t step = 0; step < kMostSteps; ++step) {
       if (StillThere().empty()) {
         out_.complete = true;
         return std::move(out_);
       }
-      if (window_ && !window_->IsEmptied(at)) {
+      if (window_ != nullptr && !tdm_.IsEmptied(*window_, at)) {
         out_.reopened = true;
         break;
       }
@@ -51,7 +49,8 @@ class Forecaster {
       }
       const bool decided = Step(at);
       idle = decided ? 0 : idle + 1;
-      if (idle >= kIdleSteps) break;
+      // Nobody waits for the end of all instants.
+      if (idle >= kIdleSteps || __builtin_add_overflow(at.ns, period_ns, &at.ns)) break;
     }
     out_.complete = StillThere().empty();
     out_.stay = StillThere();
@@ -167,7 +166,8 @@ class Forecaster {
   Log log_;
   StrId zone_;
   AccessRules access_;
-  std::optional<ConfiguredZone> window_;
+  TdmSettings tdm_;
+  const TdmZone* window_ = nullptr;  // in tdm_; null: the zone is not configured
   DrainForecast out_;
 };
 

@@ -8,8 +8,8 @@
 
 #include "base/go_duration.h"
 #include "explain/veto_words.h"
-#include "explain/zone_windows.h"
 #include "model/disruption_budget.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -28,11 +28,10 @@ bool Agreed(const Session& s, const Eviction& e, std::string_view plugin) {
 
 // A zone is emptied because it is closed, or because it is about to close (drain-lead).
 std::string WhyEmptied(const Session& s, std::string_view name) {
-  for (const ConfiguredZone& zone : ConfiguredZones(s.config, s.zone)) {
-    if (zone.name != name || !zone.IsOpen(s.now)) continue;
-    if (const std::optional<Timestamp> closes = zone.NextChange(s.now))
+  const TdmSettings tdm = ReadTdmSettings(s.config, s.zone);
+  if (const TdmZone* zone = tdm.Find(name); zone != nullptr && tdm.IsOpen(*zone, s.now))
+    if (const std::optional<Timestamp> closes = tdm.NextChange(*zone, s.now))
       return fmt::format("zone {} closes in {}", name, FormatGoDuration(ElapsedNs(s.now, *closes)));
-  }
   return fmt::format("zone {} is closed", name);
 }
 

@@ -11,7 +11,7 @@
 #include "explain/pod_story.h"
 #include "explain/queue_story.h"
 #include "explain/zone_story.h"
-#include "explain/zone_windows.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -281,9 +281,8 @@ Result<Explanation> Explainer::ExplainQueue(std::string_view name) {
 }
 
 Result<Explanation> Explainer::ExplainZone(std::string_view name) {
-  const std::vector<ConfiguredZone> zones = ConfiguredZones(config_, when_.zone);
   std::set<std::string> names;
-  for (const ConfiguredZone& zone : zones) names.insert(zone.name);
+  for (const TdmZone& zone : ReadTdmSettings(config_, when_.zone).zones) names.insert(zone.name);
   for (const Node& node : cluster_.nodes)
     if (node.zone != kEmptyStr) names.insert(std::string(cluster_.Text(node.zone)));
   if (!names.contains(std::string(name)))

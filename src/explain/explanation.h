@@ -62,12 +62,20 @@ struct Flip {
   std::vector<std::pair<std::string, std::string>> binds;      // pod, node: of what was asked about
   std::vector<std::pair<std::string, std::string>> pipelines;  // the same, once room is made
   std::vector<std::string> loses;  // other pods that had got a place in this cycle and do not now
+  std::string caution;             // what it gives up, when it takes a safeguard away
+};
+
+// A single change that was tried, and did not help.
+struct VainChange {
+  std::string kind;
+  std::string change;
 };
 
 struct FlipSearch {
   std::vector<Flip> flips;  // smallest change first
-  size_t tried = 0;         // cycles that were run
-  size_t left_out = 0;      // changes that were not tried for lack of time
+  std::vector<VainChange> in_vain;
+  size_t tried = 0;     // cycles that were run
+  size_t left_out = 0;  // changes that were not tried for lack of time
 };
 
 struct Explanation {

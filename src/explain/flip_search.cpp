@@ -7,12 +7,15 @@
 #include <set>
 
 #include "base/go_duration.h"
+#include "config/find_plugin.h"
 #include "explain/amount_words.h"
 #include "explain/cluster_changes.h"
-#include "explain/veto_numbers.h"
-#include "explain/zone_windows.h"
+#include "explain/enqueue_account.h"
+#include "fair_share/dominant_share.h"
+#include "fair_share/job_reservation.h"
 #include "model/disruption_budget.h"
 #include "session/cooldown_settings.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -49,6 +52,19 @@ std::string_view SwitchName(Switch s) {
   }
 }
 
+// What may happen once the plugin is not asked, or asked later.
+std::string_view WithoutTheVoteOf(std::string_view plugin) {
+  if (plugin == "gang") return "jobs may then be left below their minimum";
+  if (plugin == "cdp") return "pods may then be evicted right after they were placed";
+  if (plugin == "pdb") return "PodDisruptionBudgets then no longer hold";
+  if (plugin == "tdm") return "the disruption budgets of jobs then no longer hold";
+  if (plugin == "priority") return "jobs may then be evicted for less important ones";
+  if (plugin == "drf") return "jobs with small shares may then lose pods to larger ones";
+  if (plugin == "proportion") return "queues may then get more than they deserve";
+  if (plugin == "overcommit") return "jobs are then let in that there is no room for";
+  return "";
+}
+
 class Searcher {
  public:
   Searcher(const CycleInputs& inputs, Goal goal, const FlipClues& clues)
@@ -72,7 +88,10 @@ class Searcher {
         return l.flip.evicts.size() < r.flip.evicts.size();
       return l.magnitude < r.magnitude;
     });
-    FlipSearch result{.flips = {}, .tried = what_if_.runs(), .left_out = what_if_.left_out()};
+    FlipSearch result{.flips = {},
+                      .in_vain = what_if_.in_vain(),
+                      .tried = what_if_.runs(),
+                      .left_out = what_if_.left_out()};
     for (Found& found : found_) result.flips.push_back(std::move(found.flip));
     return result;
   }
@@ -90,9 +109,11 @@ class Searcher {
     found_.push_back({std::move(*flip), change.size, change.magnitude});
     return true;
   }
-  void TrySmallest(const std::vector<Change>& changes) {
-    if (std::optional<Flip> flip = what_if_.TrySmallest(changes))
-      found_.push_back({std::move(*flip), changes.front().size, changes.front().magnitude});
+  bool TrySmallest(const std::vector<Change>& changes) {
+    std::optional<Flip> flip = what_if_.TrySmallest(changes);
+    if (!flip) return false;
+    found_.push_back({std::move(*flip), changes.front().size, changes.front().magnitude});
+    return true;
   }
 
   std::string OwnKey() const { return c_.JobKey(goal_.job); }
@@ -121,10 +142,11 @@ class Searcher {
         }
       }
     }
-    for (const ConfiguredZone& zone : ConfiguredZones(in_.config, in_.zone))
-      if (const auto change = zone.NextChange(in_.now))
+    const TdmSettings tdm = ReadTdmSettings(in_.config, in_.zone);
+    for (const TdmZone& zone : tdm.zones)
+      if (const auto change = tdm.NextChange(zone, in_.now))
         add(*change,
-            fmt::format("zone {} {}", zone.name, zone.IsOpen(*change) ? "opens" : "closes"));
+            fmt::format("zone {} {}", zone.name, tdm.IsOpen(zone, *change) ? "opens" : "closes"));
     if (job_.waiting_time_ns > 0) {
       int64_t end = 0;
       if (job_.created.Present() &&
@@ -144,8 +166,10 @@ class Searcher {
                                    FormatRfc3339(at), what),
                .size = kWait,
                .magnitude = static_cast<double>(wait_ns),
-               .apply = [at](CycleRun& run) { run.when.now = at; }}))
+               .apply = [at](CycleRun& run) { run.when.now = at; }})) {
+        what_if_.ForgetInVain("wait");  // shorter ones
         return;
+      }
     }
   }
 
@@ -289,7 +313,8 @@ class Searcher {
                                  job.min_available, n),
              .size = kVictims,
              .magnitude = static_cast<double>(job.priority),
-             .apply = [id, n](CycleRun& run) { run.cluster().jobs[id].min_available = n; }});
+             .apply = [id, n](CycleRun& run) { run.cluster().jobs[id].min_available = n; },
+             .caution = fmt::format("{} then counts as running with fewer pods", c_.JobKey(id))});
       TrySmallest(changes);
     }
     for (JobId id : spared.not_preemptable)
@@ -297,10 +322,13 @@ class Searcher {
            .text = fmt::format("preemptable: true on the pods of {}", c_.JobKey(id)),
            .size = kVictims,
            .magnitude = static_cast<double>(c_.jobs[id].priority),
-           .apply = [id](CycleRun& run) {
-             for (TaskId t : run.cluster().jobs[id].tasks)
-               run.cluster().tasks[t].preemptable = run.cluster().tasks[t].says_preemptable = true;
-           }});
+           .apply =
+               [id](CycleRun& run) {
+                 for (TaskId t : run.cluster().jobs[id].tasks)
+                   run.cluster().tasks[t].preemptable = run.cluster().tasks[t].says_preemptable =
+                       true;
+               },
+           .caution = fmt::format("{} says that it is not to be disturbed", c_.JobKey(id))});
     for (JobId id : spared.budget) JobBudget(id);
     PodBudgets(spared.pod_budget);
   }
@@ -313,15 +341,18 @@ class Searcher {
     const int64_t most = static_cast<int64_t>(job.tasks.size());
     std::vector<Change> changes;
     for (int64_t n = 1; n <= most; ++n)
-      changes.push_back({.kind = "budget",
-                         .text = fmt::format("budget of {}: maxUnavailable {} instead of {}",
-                                             c_.JobKey(id), n, before),
-                         .size = kVictims,
-                         .magnitude = static_cast<double>(job.priority),
-                         .apply = [id, n](CycleRun& run) {
-                           run.cluster().jobs[id].budget = {.min_available = "",
-                                                            .max_unavailable = std::to_string(n)};
-                         }});
+      changes.push_back(
+          {.kind = "budget",
+           .text = fmt::format("budget of {}: maxUnavailable {} instead of {}", c_.JobKey(id), n,
+                               before),
+           .size = kVictims,
+           .magnitude = static_cast<double>(job.priority),
+           .apply =
+               [id, n](CycleRun& run) {
+                 run.cluster().jobs[id].budget = {.min_available = "",
+                                                  .max_unavailable = std::to_string(n)};
+               },
+           .caution = fmt::format("more pods of {} may then be down at once", c_.JobKey(id))});
     TrySmallest(changes);
   }
 
@@ -341,9 +372,9 @@ class Searcher {
                                  c_.Text(budget.ns), c_.Text(budget.name),
                                  budget.disruptions_allowed + more, budget.disruptions_allowed),
              .size = kVictims,
-             .apply = [b, more](CycleRun& run) {
-               run.cluster().budgets[b].disruptions_allowed += more;
-             }});
+             .apply =
+                 [b, more](CycleRun& run) { run.cluster().budgets[b].disruptions_allowed += more; },
+             .caution = "more of the pods it selects may then be down at once"});
       TrySmallest(changes);
     }
   }
@@ -358,7 +389,7 @@ class Searcher {
            .text = fmt::format("queue {} Open instead of {}", QueueKey(), ToString(queue.state)),
            .size = kQueues,
            .apply = [id](CycleRun& run) { run.cluster().queues[id].state = QueueState::kOpen; }});
-    if (HasPlugin("proportion")) Weight();
+    if (FindPlugin(in_.config, "proportion") != nullptr) Weight();
     if (queue.capability) Capability();
     if (in_.config.HasAction("reclaim")) {
       size_t tried = 0;
@@ -395,25 +426,47 @@ class Searcher {
     TrySmallest(changes);
   }
 
-  // Raised by what the waiting pods ask for; else lifted altogether.
+  // What the queue would hold with one, two, … of the waiting pods, with the job's minimum beside
+  // what is kept for others, and with all that is asked for; each including those before it.
+  std::vector<Resource> CapabilitySteps() const {
+    const EnqueueAccount account = EnqueueAccountOf(c_, job_.queue);
+    std::vector<Resource> steps;
+    Resource held = account.allocated;
+    for (TaskId task : job_.tasks)
+      if (c_.tasks[task].status == TaskStatus::kPending)
+        steps.push_back(held.Add(c_.Request(task)));
+    Resource asked = job_.tasks.empty() ? MinResources(job_) : held.Sub(account.allocated);
+    if (job_.min_resources) {
+      Resource let_in = account.allocated;
+      steps.push_back(let_in.Add(account.kept).Sub(account.above_minimum).Add(*job_.min_resources));
+    }
+    steps.push_back(asked.Add(account.kept).Add(*c_.queues[job_.queue].capability));
+    std::stable_sort(steps.begin(), steps.end(), [&](const Resource& l, const Resource& r) {
+      return DominantShare(l, c_.total) < DominantShare(r, c_.total);
+    });
+    for (size_t i = 1; i < steps.size(); ++i) steps[i].SetMax(steps[i - 1]);
+    return steps;
+  }
+
+  // Raised in the kinds that it limits, as little as will do; else lifted altogether.
   void Capability() {
     const QueueId id = job_.queue;
-    Resource raised = *c_.queues[id].capability;
-    Resource asked;
-    for (TaskId task : job_.tasks)
-      if (c_.tasks[task].status == TaskStatus::kPending) asked.Add(c_.Request(task));
-    if (job_.tasks.empty() && job_.min_resources) asked = *job_.min_resources;
-    for (int kind = 0; kind < c_.kinds.size(); ++kind)
-      if (raised.Get(kind) > 0 && asked.Get(kind) > 0) raised.AddTo(kind, asked.Get(kind));
-    if (Try({.kind = "queue-capability",
-             .text = fmt::format("capability of queue {} from {} to {}", QueueKey(),
-                                 NamedAmountsText(*c_.queues[id].capability, c_.kinds),
-                                 NamedAmountsText(raised, c_.kinds)),
-             .size = kQueues,
-             .apply = [id, raised](CycleRun& run) {
-               run.cluster().queues[id].capability = raised;
-             }}))
-      return;
+    const Resource before = *c_.queues[id].capability;
+    std::vector<Change> changes;
+    for (const Resource& step : CapabilitySteps()) {
+      Resource raised = before;
+      for (int kind = 0; kind < c_.kinds.size(); ++kind)
+        if (before.Get(kind) > 0) raised.Set(kind, std::max(before.Get(kind), step.Get(kind)));
+      if (raised.SameAs(before)) continue;
+      changes.push_back(
+          {.kind = "queue-capability",
+           .text =
+               fmt::format("capability of queue {} from {} to {}", QueueKey(),
+                           NamedAmountsText(before, c_.kinds), NamedAmountsText(raised, c_.kinds)),
+           .size = kQueues,
+           .apply = [id, raised](CycleRun& run) { run.cluster().queues[id].capability = raised; }});
+    }
+    if (TrySmallest(changes)) return;
     Try({.kind = "queue-capability",
          .text = fmt::format("no capability on queue {}", QueueKey()),
          .size = kQueues,
@@ -422,13 +475,6 @@ class Searcher {
   }
 
   // ---- the scheduler's configuration
-
-  bool HasPlugin(std::string_view name) const {
-    for (const Tier& tier : in_.config.tiers)
-      for (const PluginOption& option : tier.plugins)
-        if (option.name == name) return true;
-    return false;
-  }
 
   void Configuration() {
     for (const char* action : {"enqueue", "allocate", "preempt", "reclaim", "backfill"}) {
@@ -458,11 +504,13 @@ class Searcher {
            .text = fmt::format("{}: false for plugin {}", SwitchName(s), plugin),
            .size = kConfiguration,
            .magnitude = 2,
-           .apply = [plugin, s](CycleRun& run) {
-             for (Tier& tier : run.config.tiers)
-               for (PluginOption& option : tier.plugins)
-                 if (option.name == plugin) option.enabled.reset(static_cast<size_t>(s));
-           }});
+           .apply =
+               [plugin, s](CycleRun& run) {
+                 for (Tier& tier : run.config.tiers)
+                   for (PluginOption& option : tier.plugins)
+                     if (option.name == plugin) option.enabled.reset(static_cast<size_t>(s));
+               },
+           .caution = std::string(WithoutTheVoteOf(plugin))});
     }
     for (const std::string& plugin : plugins) {
       if (is_sacred(plugin)) continue;
@@ -472,9 +520,9 @@ class Searcher {
                                      first ? "before all others" : "after all others"),
                  .size = kConfiguration,
                  .magnitude = 1,
-                 .apply = [plugin, first](CycleRun& run) {
-                   MoveToOwnTier(run.config, plugin, first);
-                 }}))
+                 .apply = [plugin,
+                           first](CycleRun& run) { MoveToOwnTier(run.config, plugin, first); },
+                 .caution = std::string(WithoutTheVoteOf(plugin))}))
           break;
     }
   }

@@ -115,36 +115,35 @@ class GateWriter {
       gate.text = "it is Pending, and no enqueue action lets it in";
       return Stop(std::move(gate));
     }
-    gate.action = "enqueue";
-    ExplanationTable votes{.name = "votes", .title = "", .columns = {"plugin", "vote"}};
-    for (const PluginVote& vote : in_.probe.enqueue())
-      votes.rows.push_back({vote.plugin, Word(vote.vote)});
-    if (job_.phase != JobPhase::kPending || s_.EnqueueRefusal(in_.job) == nullptr) {
-      if (job_.phase == JobPhase::kPending && Rejected(in_.probe.enqueue())) {
-        gate.text = fmt::format("{} does not let it into queue {}",
-                                Join(Rejecting(in_.probe.enqueue())), c_.QueueName(job_.queue));
-        gate.tables.push_back(std::move(votes));
-        return Stop(std::move(gate));
-      }
-      gate.text = job_.min_resources ? "let into its queue by this cycle"
-                                     : "let into its queue: it names no minResources to be held to";
-      if (!votes.rows.empty()) gate.tables.push_back(std::move(votes));
-      Add(std::move(gate));
-      return true;
-    }
-    const std::vector<std::string> rejecting = Rejecting(in_.probe.enqueue());
-    gate.text = fmt::format("{}{}", rejecting.empty() ? "" : Join(rejecting) + ": ",
-                            *s_.EnqueueRefusal(in_.job));
-    if (job_.min_resources)
-      for (int kind = 0; kind < c_.kinds.size(); ++kind)
-        if (job_.min_resources->Has(kind) && job_.min_resources->Get(kind) > 0)
-          gate.numbers.push_back(
-              {"minResources." + c_.kinds.Name(kind), job_.min_resources->Get(kind)});
-    if (!votes.rows.empty()) gate.tables.push_back(std::move(votes));
-    return Stop(std::move(gate));
+    return Enqueue();
   }
 
-  static bool Rejected(const std::vector<PluginVote>& votes) { return !Rejecting(votes).empty(); }
+  // Which plugin voted what, and what counted.
+  bool Enqueue() {
+    const std::vector<PluginVote>& asked = in_.probe.enqueue();
+    const std::vector<std::string> rejecting = Rejecting(asked);
+    Gate gate{.name = "phase", .action = "enqueue"};
+    ExplanationTable votes{.name = "votes", .title = "", .columns = {"plugin", "vote"}};
+    for (const PluginVote& vote : asked) votes.rows.push_back({vote.plugin, Word(vote.vote)});
+    if (!votes.rows.empty()) gate.tables.push_back(std::move(votes));
+    if (in_.probe.enqueue_account())
+      AddEnqueueNumbers(s_, in_.job, *in_.probe.enqueue_account(), gate);
+    const bool let_in = job_.phase != JobPhase::kPending;
+    if (const std::string* refusal = s_.EnqueueRefusal(in_.job); refusal != nullptr && !let_in) {
+      gate.text = fmt::format("{}{}", rejecting.empty() ? "" : Join(rejecting) + ": ", *refusal);
+      return Stop(std::move(gate));
+    }
+    if (!let_in && !rejecting.empty()) {
+      gate.text = fmt::format("{} does not let it into queue {}", Join(rejecting),
+                              c_.QueueName(job_.queue));
+      return Stop(std::move(gate));
+    }
+    gate.text = job_.min_resources ? "let into its queue by this cycle"
+                                   : "let into its queue: it names no minResources to be held to";
+    Add(std::move(gate));
+    return true;
+  }
+
   static std::vector<std::string> Rejecting(const std::vector<PluginVote>& votes) {
     std::vector<std::string> names;
     for (const PluginVote& vote : votes)

@@ -65,7 +65,7 @@ bool WhatIf::Reached(const Outcome& outcome) const {
 }
 
 Flip WhatIf::Describe(const Session& s, const Change& change, const Outcome& outcome) const {
-  Flip flip{.kind = change.kind, .change = change.text};
+  Flip flip{.kind = change.kind, .change = change.text, .caution = change.caution};
   for (TaskId task : outcome.evicted)
     if (!Has(baseline_.evicted, task)) flip.evicts.push_back(s.cluster.TaskKey(task));
   auto of_goal = [&](TaskId task) {
@@ -93,6 +93,12 @@ std::optional<Flip> WhatIf::Try(const Change& change) {
     ++left_out_;
     return std::nullopt;
   }
+  std::optional<Flip> flip = Run(change);
+  if (!flip) in_vain_.push_back({change.kind, change.text});
+  return flip;
+}
+
+std::optional<Flip> WhatIf::Run(const Change& change) {
   ++runs_;
   CycleRun run(inputs_);
   change.apply(run);
@@ -100,6 +106,10 @@ std::optional<Flip> WhatIf::Try(const Change& change) {
   const Outcome outcome = OutcomeOf(session);
   if (!Reached(outcome)) return std::nullopt;
   return Describe(session, change, outcome);
+}
+
+void WhatIf::ForgetInVain(std::string_view kind) {
+  std::erase_if(in_vain_, [&](const VainChange& change) { return change.kind == kind; });
 }
 
 std::optional<Flip> WhatIf::TrySmallest(const std::vector<Change>& changes) {
@@ -110,7 +120,7 @@ std::optional<Flip> WhatIf::TrySmallest(const std::vector<Change>& changes) {
   size_t high = changes.size() - 1;  // works
   while (low < high && !exhausted()) {
     const size_t middle = low + (high - low) / 2;
-    if (std::optional<Flip> flip = Try(changes[middle])) {
+    if (std::optional<Flip> flip = Run(changes[middle])) {
       best = std::move(flip);
       high = middle;
     } else {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explain/cycle_run.h"
@@ -19,6 +20,7 @@ struct Change {
                          // 2, queues 3, the configuration 4, another node 5
   double magnitude = 0;  // among changes of one size
   std::function<void(CycleRun&)> apply;
+  std::string caution = {};  // what it gives up, when it takes a safeguard away
 };
 
 // Who is to get a place: all of a job, or one pod of it.
@@ -39,6 +41,10 @@ class WhatIf {
   // that works by halving, after the largest has worked.
   std::optional<Flip> TrySmallest(const std::vector<Change>& changes);
 
+  // What was tried and did not help, as far as nothing like it did: a value that is too small is
+  // not told beside one that works.
+  const std::vector<VainChange>& in_vain() const { return in_vain_; }
+  void ForgetInVain(std::string_view kind);
   size_t runs() const { return runs_; }
   size_t left_out() const { return left_out_; }
   bool exhausted() const { return runs_ >= most_runs_ || inputs_.OutOfTime(); }
@@ -57,12 +63,14 @@ class WhatIf {
   };
   Outcome OutcomeOf(const Session& session) const;
   bool Reached(const Outcome& outcome) const;
+  std::optional<Flip> Run(const Change& change);
   Flip Describe(const Session& session, const Change& change, const Outcome& outcome) const;
 
   CycleInputs inputs_;
   Goal goal_;
   Outcome baseline_;
   std::optional<Timestamp> next_timer_;
+  std::vector<VainChange> in_vain_;
   size_t runs_ = 0;
   size_t left_out_ = 0;
   size_t most_runs_;

@@ -9,9 +9,9 @@
 #include "base/did_you_mean.h"
 #include "base/go_duration.h"
 #include "explain/drain_forecast.h"
-#include "explain/zone_windows.h"
 #include "model/disruption_budget.h"
 #include "model/revocable_access.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -21,15 +21,20 @@ constexpr size_t kMostSteps = 15;
 constexpr size_t kMostJobs = 20;
 constexpr size_t kMostPodsInCell = 4;
 
-// "2026-03-10T21:00:00+08:00 (2026-03-10T13:00:00Z)"
-std::string BothTimes(Timestamp at, const TimeZone& zone) {
+// "2026-03-10T21:00:00+08:00"; in UTC it ends with Z.
+std::string LocalTime(Timestamp at, const TimeZone& zone) {
   const int offset = zone.OffsetAt(at.UnixSeconds()).seconds;
   std::string local = FormatRfc3339(Timestamp::FromUnixSeconds(at.UnixSeconds() + offset));
   if (offset == 0) return local;
   local.pop_back();  // the Z
   const int minutes = std::abs(offset) / 60;
-  local += fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
-  return fmt::format("{} ({})", local, FormatRfc3339(at));
+  return local + fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
+}
+
+// "2026-03-10T21:00:00+08:00 (2026-03-10T13:00:00Z)"
+std::string BothTimes(Timestamp at, const TimeZone& zone) {
+  const std::string local = LocalTime(at, zone);
+  return local.ends_with('Z') ? local : fmt::format("{} ({})", local, FormatRfc3339(at));
 }
 
 std::string Pods(size_t n) {
@@ -49,11 +54,9 @@ class ZoneStory {
  public:
   ZoneStory(const CycleInputs& inputs, std::string_view zone, Explanation& out)
       : in_(inputs), c_(inputs.cluster), name_(zone), out_(out) {
-    access_ = {.named_zones = in_.config.compatibility.named_zones,
-               .needs_annotation = in_.config.compatibility.implied_zone,
-               .silence_is_no = in_.config.compatibility.preemptable_default};
-    for (const ConfiguredZone& configured : ConfiguredZones(in_.config, in_.zone))
-      if (configured.name == zone) window_ = configured;
+    access_ = AccessRulesOf(in_.config.compatibility);
+    tdm_ = ReadTdmSettings(in_.config, in_.zone);
+    window_ = tdm_.Find(zone);
     const StrId id = c_.strings.Find(zone);
     for (NodeId node : c_.nodes_by_name)
       if (id.valid() && c_.nodes[node].zone == id) nodes_.push_back(node);
@@ -61,31 +64,31 @@ class ZoneStory {
 
   void Tell() {
     Nodes();
-    if (!HasTdm(in_.config)) {
+    if (!tdm_.configured()) {
       out_.answer = fmt::format("zone {} means nothing here: plugin tdm is not configured.", name_);
       return;
     }
-    if (!window_) {
+    if (window_ == nullptr) {
       out_.answer = fmt::format(
           "zone {} is never open: the configuration has no argument tdm.revocable-zone.{}, so "
           "nobody is placed on its {} and nobody is taken off.",
           name_, name_, NodeCount());
       return;
     }
-    const bool open = window_->IsOpen(in_.now);
-    const std::optional<Timestamp> change = window_->NextChange(in_.now);
+    const bool open = tdm_.IsOpen(*window_, in_.now);
+    const std::optional<Timestamp> change = tdm_.NextChange(*window_, in_.now);
     out_.answer = fmt::format("zone {} is {}", name_, open ? "open" : "closed");
-    if (!window_->windows) {
+    if (!window_->readable()) {
       out_.answer += fmt::format(" for good: its window {} cannot be read.", Quoted(window_->text));
     } else if (!change) {
       out_.answer += " all day, every day.";
     } else {
       out_.answer += fmt::format(", and {} in {}, at {}.", open ? "closes" : "opens",
                                  FormatShortDuration(ElapsedNs(in_.now, *change)),
-                                 BothTimes(*change, window_->zone));
+                                 BothTimes(*change, tdm_.time_zone));
     }
     out_.facts.push_back(fmt::format("window {} {}; now it is {}", window_->text,
-                                     window_->zone.name(), BothTimes(in_.now, window_->zone)));
+                                     tdm_.time_zone.name(), BothTimes(in_.now, tdm_.time_zone)));
     Drain(open, change);
   }
 
@@ -154,7 +157,7 @@ class ZoneStory {
 
   void Drain(bool open, const std::optional<Timestamp>& change) {
     const std::string by = EmptiedBy();
-    const int64_t period_ns = EvictPeriodNs(in_.config);
+    const int64_t period_ns = tdm_.evict_period_ns;
     if (by.empty()) {
       out_.facts.push_back(
           fmt::format("nobody empties it: {} among the actions, so pods stay when it closes",
@@ -175,12 +178,12 @@ class ZoneStory {
       return;
     }
     Timestamp begin = in_.now;
-    if (!window_->IsEmptied(in_.now)) {
-      begin = Timestamp{change->ns - window_->lead_ns};
-      if (window_->lead_ns > 0)
+    if (!tdm_.IsEmptied(*window_, in_.now)) {
+      begin = Timestamp{change->ns - tdm_.drain_lead_ns};
+      if (tdm_.drain_lead_ns > 0)
         out_.facts.push_back(fmt::format("that begins {} before it closes, at {}",
-                                         FormatShortDuration(window_->lead_ns),
-                                         BothTimes(begin, window_->zone)));
+                                         FormatShortDuration(tdm_.drain_lead_ns),
+                                         BothTimes(begin, tdm_.time_zone)));
     } else if (open) {
       out_.facts.push_back("it is being emptied already: it closes within tdm.drain-lead");
     }
@@ -212,8 +215,9 @@ class ZoneStory {
     out_.facts.push_back(text + " (evicted pods come back as waiting pods; nothing else changes)");
     for (const std::string& held : forecast.held)
       if (!forecast.complete) out_.facts.push_back("held: " + held);
-    ExplanationTable steps{
-        .name = "drain", .title = "how it gets empty", .columns = {"after", "at", "pods", "who"}};
+    ExplanationTable steps{.name = "drain",
+                           .title = "how it gets empty",
+                           .columns = {"after", "at", "in UTC", "pods", "who"}};
     for (const DrainStep& step : forecast.steps) {
       if (steps.rows.size() >= kMostSteps) {
         ++steps.left_out;
@@ -223,7 +227,8 @@ class ZoneStory {
       if (step.elsewhere > 0)
         who += fmt::format(", and {} of their gangs on other nodes", Pods(step.elsewhere));
       steps.rows.push_back({FormatShortDuration(ElapsedNs(forecast.begin, step.at)),
-                            FormatRfc3339(step.at), step.pods.size(), who});
+                            LocalTime(step.at, tdm_.time_zone), FormatRfc3339(step.at),
+                            step.pods.size(), who});
     }
     if (!steps.rows.empty()) out_.tables.push_back(std::move(steps));
     if (!forecast.stay.empty()) {
@@ -244,7 +249,8 @@ class ZoneStory {
   std::string name_;
   Explanation& out_;
   AccessRules access_;
-  std::optional<ConfiguredZone> window_;
+  TdmSettings tdm_;
+  const TdmZone* window_ = nullptr;  // in tdm_; null: the zone is not configured
   std::vector<NodeId> nodes_;
   size_t leaving_ = 0;
   size_t staying_ = 0;

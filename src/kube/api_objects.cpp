@@ -255,12 +255,19 @@ std::optional<std::string> GroupStatusPatch(std::string_view current, const Grou
   return json.text();
 }
 
-std::string GroupMemoryPatch(const GroupMemory& memory) {
+std::string GroupMemoryPatch(const GroupMemory& memory, bool whole) {
   JsonWriter json;
   json.BeginObject().Key("metadata").BeginObject().Key("annotations").BeginObject();
-  if (!memory.zone_evictions.empty()) json.Key(keys::kZoneEvictions).String(memory.zone_evictions);
-  if (!memory.evictions.empty()) json.Key(keys::kEvictions).String(memory.evictions);
-  if (!memory.loss.empty()) json.Key(keys::kLastLoss).String(memory.loss);
+  const auto write = [&](std::string_view key, const std::string& text) {
+    if (!text.empty()) {
+      json.Key(key).String(text);
+    } else if (whole) {
+      json.Key(key).Null();
+    }
+  };
+  write(keys::kZoneEvictions, memory.zone_evictions);
+  write(keys::kEvictions, memory.evictions);
+  write(keys::kLastLoss, memory.loss);
   json.EndObject().EndObject().EndObject();
   return json.text();
 }

@@ -71,8 +71,9 @@ struct GroupStatus {
 std::optional<std::string> GroupStatusPatch(std::string_view current, const GroupStatus& wanted,
                                             std::string_view transition_id, Timestamp now);
 
-// What must outlive a restart; where there is nothing to say nothing is changed.
-std::string GroupMemoryPatch(const GroupMemory& memory);
+// What must outlive a restart; where there is nothing to say nothing is changed, or, when this is
+// the whole of it, what was said before is removed.
+std::string GroupMemoryPatch(const GroupMemory& memory, bool whole = false);
 
 // What a queue holds. Only the amounts: its state is its controller's matter.
 std::string QueueStatusPatch(const Resource& allocated, const ResourceKinds& kinds);

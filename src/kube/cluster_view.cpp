@@ -42,15 +42,36 @@ void WriteTime(JsonWriter& json, std::string_view name, std::optional<Timestamp>
   }
 }
 
+// What was true before the cycle that nobody hears of: its own marks are not shown.
+struct TruthBefore {
+  struct OfJob {
+    JobPhase phase;
+    std::array<int32_t, kTaskStatusCount> count;
+
+    int64_t Count(TaskStatus status) const { return count[static_cast<size_t>(status)]; }
+    int64_t Waiting() const { return Count(TaskStatus::kPending); }
+    int64_t Placed() const {
+      return Count(TaskStatus::kBinding) + Count(TaskStatus::kBound) + Count(TaskStatus::kRunning);
+    }
+  };
+  std::vector<OfJob> jobs;
+  std::vector<TaskStatus> tasks;
+
+  explicit TruthBefore(const Cluster& cluster) {
+    for (const Job& job : cluster.jobs) jobs.push_back({job.phase, job.count});
+    for (const Task& task : cluster.tasks) tasks.push_back(task.status);
+  }
+  bool HasPlace(TaskId task) const {
+    const TaskStatus status = tasks[task.value];
+    return status == TaskStatus::kBound || status == TaskStatus::kBinding ||
+           status == TaskStatus::kRunning;
+  }
+};
+
 class ViewMaker {
  public:
-  ViewMaker(const Session& session, const CycleMemory& memory,
-            const std::vector<JobPhase>& phases_before)
-      : s_(session),
-        c_(session.cluster),
-        memory_(memory),
-        phases_before_(phases_before),
-        why_(session) {
+  ViewMaker(const Session& session, const CycleMemory& memory, const TruthBefore& before)
+      : s_(session), c_(session.cluster), memory_(memory), before_(before), why_(session) {
     access_ = {.named_zones = s_.compat.named_zones,
                .needs_annotation = s_.compat.implied_zone,
                .silence_is_no = s_.compat.preemptable_default};
@@ -59,7 +80,7 @@ class ViewMaker {
   std::vector<ViewRow> Queues() const {
     struct Account {
       std::array<int64_t, 5> jobs{};
-      int64_t running = 0;
+      int64_t placed = 0;
       int64_t waiting = 0;
       Resource allocated;
       Resource request;
@@ -68,12 +89,13 @@ class ViewMaker {
     for (JobId id{0}; id.value < c_.jobs.size(); ++id.value) {
       const Job& job = c_.jobs[id];
       Account& account = accounts[job.queue];
-      ++account.jobs[static_cast<size_t>(phases_before_[id.value])];
-      account.running += job.AllocatedCount() - job.Count(TaskStatus::kAllocated);
-      account.waiting += Waiting(job);
+      const TruthBefore::OfJob& truth = before_.jobs[id.value];
+      ++account.jobs[static_cast<size_t>(truth.phase)];
+      account.placed += truth.Placed();
+      account.waiting += truth.Waiting();
       account.request.Add(job.total_request);
       for (const TaskId task : job.tasks)
-        if (HasPlace(c_.tasks[task])) account.allocated.Add(c_.Request(task));
+        if (before_.HasPlace(task)) account.allocated.Add(c_.Request(task));
     }
     std::vector<ViewRow> rows;
     for (const QueueId id : c_.queues_by_name) {
@@ -104,7 +126,7 @@ class ViewMaker {
         json.Key(ToString(static_cast<JobPhase>(i))).Integer(account.jobs[i]);
       json.EndObject();
       json.Key("pods").BeginObject();
-      json.Key("placed").Integer(account.running).Key("waiting").Integer(account.waiting);
+      json.Key("placed").Integer(account.placed).Key("waiting").Integer(account.waiting);
       json.EndObject().EndObject();
       rows.push_back({"", std::string(c_.QueueName(id)), json.text()});
     }
@@ -123,11 +145,11 @@ class ViewMaker {
       json.Key("name").String(of_one ? name.substr(kGroupOfOnePrefix.size()) : name);
       json.Key("kind").String(of_one ? "Pod" : "PodGroup");
       json.Key("queue").String(c_.QueueName(job.queue));
-      json.Key("phase").String(ToString(phases_before_[id.value]));
+      json.Key("phase").String(ToString(before_.jobs[id.value].phase));
       json.Key("priority").Integer(job.priority);
       json.Key("minMember").Integer(job.min_available);
       WriteTime(json, "created", job.created);
-      WritePods(json, job);
+      WritePods(json, job, before_.jobs[id.value]);
       const std::string why = WhyItWaits(id);
       json.Key("waitsFor");
       if (why.empty()) {
@@ -159,44 +181,36 @@ class ViewMaker {
   }
 
  private:
-  static bool HasPlace(const Task& task) {
-    return task.status == TaskStatus::kBound || task.status == TaskStatus::kBinding ||
-           task.status == TaskStatus::kRunning;
-  }
-  // Marks of the cycle that nobody hears of count as waiting.
-  static int64_t Waiting(const Job& job) {
-    return job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kPipelined) +
-           job.Count(TaskStatus::kAllocated);
-  }
-
-  void WritePods(JsonWriter& json, const Job& job) const {
+  static void WritePods(JsonWriter& json, const Job& job, const TruthBefore::OfJob& truth) {
     json.Key("pods").BeginObject();
     json.Key("total").Integer(static_cast<int64_t>(job.tasks.size()));
-    json.Key("waiting").Integer(Waiting(job));
-    json.Key("binding").Integer(job.Count(TaskStatus::kBinding));
-    json.Key("bound").Integer(job.Count(TaskStatus::kBound));
-    json.Key("running").Integer(job.Count(TaskStatus::kRunning));
-    json.Key("releasing").Integer(job.Count(TaskStatus::kReleasing));
-    json.Key("succeeded").Integer(job.Count(TaskStatus::kSucceeded));
-    json.Key("failed").Integer(job.Count(TaskStatus::kFailed));
+    json.Key("waiting").Integer(truth.Waiting());
+    json.Key("binding").Integer(truth.Count(TaskStatus::kBinding));
+    json.Key("bound").Integer(truth.Count(TaskStatus::kBound));
+    json.Key("running").Integer(truth.Count(TaskStatus::kRunning));
+    json.Key("releasing").Integer(truth.Count(TaskStatus::kReleasing));
+    json.Key("succeeded").Integer(truth.Count(TaskStatus::kSucceeded));
+    json.Key("failed").Integer(truth.Count(TaskStatus::kFailed));
     json.EndObject();
   }
 
   // The sentence a user can act on; empty when nothing of the job waits.
   std::string WhyItWaits(JobId id) const {
     const Job& job = c_.jobs[id];
-    if (Waiting(job) == 0 && !(job.tasks.empty() && job.phase == JobPhase::kPending)) return {};
+    const TruthBefore::OfJob& truth = before_.jobs[id.value];
+    if (truth.Waiting() == 0 && !(job.tasks.empty() && truth.phase == JobPhase::kPending))
+      return {};
     if (const std::string* refused = s_.EnqueueRefusal(id)) return *refused;
+    if (job.tasks.empty()) return "its pods: there are none yet";
     if (job.Count(TaskStatus::kPipelined) > 0 && job.IsPipelined())
       return "room is being made for it";
-    for (const JobCondition& condition : job.conditions)
-      if (condition.from_this_session && condition.type == "Unschedulable" &&
-          condition.status == "True")
-        return condition.message;
+    // Placed by the cycle that nobody hears of: the next one will do the same.
+    if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated) == 0)
+      return "the next cycle";
     std::string reason = s_.WaitingReason(id);
     for (const WhyWaiting::Answer& answer : why_.Of(id))
       reason += (reason.empty() ? "" : "; ") + std::string(answer.action) + ": " + answer.reason;
-    return reason.empty() ? "the next cycle" : reason;
+    return reason;
   }
 
   void WriteLosses(JsonWriter& json, const std::string& key) const {
@@ -239,12 +253,13 @@ class ViewMaker {
       ++nodes;
       for (const TaskId id : c_.nodes[node].tasks) {
         const Task& task = c_.tasks[id];
-        if (!HasPlace(task) && task.status != TaskStatus::kReleasing) continue;
+        const bool leaving = before_.tasks[id.value] == TaskStatus::kReleasing;
+        if (!before_.HasPlace(id) && !leaving) continue;
         OnZone& on = jobs[task.job.valid() ? c_.JobKey(task.job) : c_.TaskKey(id)];
         on.job = task.job;
         ++on.pods;
         ++pods;
-        if (task.job.valid() && OffersItself(task, &c_.jobs[task.job], access_)) {
+        if (!leaving && task.job.valid() && OffersItself(task, &c_.jobs[task.job], access_)) {
           ++on.go;
           ++go;
         }
@@ -269,7 +284,7 @@ class ViewMaker {
   const Session& s_;
   const Cluster& c_;
   const CycleMemory& memory_;
-  const std::vector<JobPhase>& phases_before_;
+  const TruthBefore& before_;
   WhyWaiting why_;
   AccessRules access_;
 };
@@ -281,8 +296,7 @@ ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptio
   ReplayWorld world(options);
   world.Fill(state.entries);
   Cluster& cluster = world.live().cluster();
-  std::vector<JobPhase> phases;
-  for (const Job& job : cluster.jobs) phases.push_back(job.phase);
+  const TruthBefore before(cluster);
   for (Job& job : cluster.jobs)
     for (JobCondition& condition : job.conditions) condition.from_this_session = false;
   CycleMemory memory = *state.memory;
@@ -291,7 +305,7 @@ ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptio
   log.CaptureTo(&muted);
   Session session(cluster, config, {.now = now, .zone = zone, .memory = &memory}, log);
   session.RunActions();
-  const ViewMaker maker(session, *state.memory, phases);
+  const ViewMaker maker(session, *state.memory, before);
   return {.queues = maker.Queues(),
           .jobs = maker.Jobs(),
           .zones = maker.Zones(zone),

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "scheduler/refusal_hold.h"
+
 namespace krafla {
 
 namespace {
@@ -14,7 +16,6 @@ using std::chrono::milliseconds;
 
 constexpr int kAttempts = 5;
 constexpr size_t kMostRemembered = 10'000;
-constexpr milliseconds kLongestHold{60'000};
 
 }  // namespace
 
@@ -132,6 +133,30 @@ void Effects::SendMemory(std::vector<EvictOrder> of_one_group, int attempt) {
   });
 }
 
+void Effects::CorrectMemory(const ObjectRef& group, const GroupMemory& memory) {
+  ++in_flight_;
+  SendCorrection(group, GroupMemoryPatch(memory, /*whole=*/true), 0);
+}
+
+void Effects::SendCorrection(ObjectRef group, std::string patch, int attempt) {
+  HttpRequest request{.method = "PATCH",
+                      .target = PodGroupPath(group),
+                      .content_type = std::string(kMergePatch),
+                      .body = patch,
+                      .urgency = Urgency::kEvict};
+  client_.Send(std::move(request), [this, group = std::move(group), patch = std::move(patch),
+                                    attempt](const HttpResponse& response) {
+    if (Repeat(response, attempt,
+               [this, group, patch, attempt] { SendCorrection(group, patch, attempt + 1); }))
+      return;
+    --in_flight_;
+    // The next eviction of the group writes it anew; until then a restart counts one too many.
+    if (!response.ok() && response.status != 404)
+      Log(fmt::format("refused evictions stay written down podgroup={} error=\"{}\"", group.Key(),
+                      Describe(response)));
+  });
+}
+
 void Effects::SendCondition(EvictOrder order, int attempt) {
   HttpRequest request{.method = "PATCH",
                       .target = PodPath(order.pod) + "/status",
@@ -197,11 +222,9 @@ void Effects::EvictionRefused(const EvictOrder& order, const HttpResponse& respo
 
 void Effects::Failed(const ObjectRef& pod, bool at_once) {
   if (failures_.size() > kMostRemembered) failures_.clear();
-  const int failures = std::min(failures_[pod.uid]++, 6);
+  const int failures = failures_[pod.uid]++;
   // Until then it counts as bound, or as leaving: whoever is refused is not asked again at once.
-  const milliseconds hold = at_once && failures == 0
-                                ? milliseconds(0)
-                                : std::min(kLongestHold, milliseconds(1000) * (1 << failures));
+  const milliseconds hold = at_once && failures == 0 ? milliseconds(0) : HoldAfterRefusal(failures);
   client_.After(hold, [this, pod] { Reread(pod, 0); });
 }
 

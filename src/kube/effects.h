@@ -62,6 +62,8 @@ class Effects {
   void Bind(BindOrder order);
   // Those of one group follow each other; what is to be kept of it is written once.
   void Evict(std::vector<EvictOrder> orders);
+  // Evictions were refused: what was kept of the group before them is replaced as a whole.
+  void CorrectMemory(const ObjectRef& group, const GroupMemory& memory);
   void SetEvictionApi(bool on) { options_.eviction_api = on; }
   void SetVolumePatience(std::chrono::milliseconds patience) { volumes_.SetPatience(patience); }
 
@@ -72,6 +74,7 @@ class Effects {
   void SendBind(BindOrder order, int attempt);
   void BindFailed(const BindOrder& order, const std::string& problem);
   void SendMemory(std::vector<EvictOrder> of_one_group, int attempt);
+  void SendCorrection(ObjectRef group, std::string patch, int attempt);
   void SendCondition(EvictOrder order, int attempt);
   void SendRemoval(EvictOrder order, int attempt);
   void EvictionRefused(const EvictOrder& order, const HttpResponse& response);

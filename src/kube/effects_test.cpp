@@ -164,6 +164,21 @@ TEST_F(EffectsTest, ABudgetThatForbidsItGivesThePodBack) {
   EXPECT_EQ(Status(), TaskStatus::kRunning);
 }
 
+TEST_F(EffectsTest, WhatWasWrittenOfRefusedEvictionsIsReplacedAsAWhole) {
+  const GroupMemory memory{.evictions = "2026-03-08T20:00:00Z"};
+  effects.CorrectMemory(PodGroupRef("a", "g", "gu"), memory);
+  EXPECT_EQ(
+      client.bodies,
+      (Lines{R"({"metadata":{"annotations":{"krafla.io/zone-evictions":null,)"
+             R"("krafla.io/evictions":"2026-03-08T20:00:00Z","krafla.io/last-loss":null}}})"}));
+  EXPECT_EQ(effects.in_flight(), 1u);
+  client.Answer(503);
+  client.Pass(milliseconds(100));
+  EXPECT_EQ(client.open(), 1u) << "asked again";
+  client.Answer(200);
+  EXPECT_EQ(effects.in_flight(), 0u);
+}
+
 TEST_F(EffectsTest, AThrottledServerIsAskedAgainWhenItSays) {
   Bind();
   client.Answer(429, "{}", milliseconds(2000));

@@ -35,6 +35,11 @@ ObjectRef GroupRefOf(const Cluster& c, TaskId id) {
   return PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
 }
 
+ObjectRef GroupRef(std::string_view key, std::string_view uid) {
+  const size_t slash = key.find('/');
+  return PodGroupRef(key.substr(0, slash), key.substr(slash + 1), uid);
+}
+
 }  // namespace
 
 LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
@@ -98,6 +103,7 @@ bool LiveScheduler::Run(milliseconds patience) {
       parts_.mirror.TakeChangedGroups();  // nobody else does
     }
     led_ = leading;
+    ReportRings();
     SetLevels();
   }
   // Nothing new is begun; what was begun is brought to its end.
@@ -180,12 +186,28 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
                      return first.at(a.group.Key()) < first.at(b.group.Key());
                    });
   parts_.effects.Evict(std::move(evictions));
+  // Of these more was written down than came about.
+  for (const std::string& group : loop_.TakeWithdrawn())
+    if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, group);
+        !uid.empty())
+      parts_.effects.CorrectMemory(GroupRef(group, uid), MemoryOf(session.memory, group));
   parts_.statuses.AfterCycle(session);
-  parts_.metrics.Cycle(session, wall_ms);
+  parts_.metrics.Cycle(session, phases, wall_ms);
   if (!session.plan.binds.empty() || !session.plan.evictions.empty())
     Log(fmt::format("cycle binds={} evictions={} jobs={} pods={} ms={:.1f}",
                     session.plan.binds.size(), session.plan.evictions.size(), c.jobs.size(),
                     c.tasks.size(), wall_ms));
+}
+
+void LiveScheduler::ReportRings() {
+  for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings()) {
+    ++rings_;
+    Log(fmt::format("jobs evict each other in turn ring=\"{}\"", ring.text));
+    for (const std::string& job : ring.jobs)
+      if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, job);
+          !uid.empty())
+        parts_.events.Record({GroupRef(job, uid), true, "EvictionLoop", ring.text});
+  }
 }
 
 void LiveScheduler::CheckConfig() {
@@ -238,6 +260,7 @@ void LiveScheduler::SetLevels() {
                       .table_rebuilds = static_cast<double>(parts_.mirror.live().rebuilds()),
                       .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
                       .re_evictions = static_cast<double>(counts.re_evicted),
+                      .eviction_loops = static_cast<double>(rings_),
                       .leading = options_.may_write() ? 1.0 : 0.0});
 }
 

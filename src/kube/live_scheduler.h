@@ -69,6 +69,7 @@ class LiveScheduler final : public DecisionSink {
   bool IsKnown(const ObjectMessage& message) const;
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
+  void ReportRings();
   void CheckConfig();
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);
@@ -83,6 +84,7 @@ class LiveScheduler final : public DecisionSink {
   std::atomic<bool> ready_ = false;
   bool queues_checked_ = false;
   bool led_ = false;
+  uint64_t rings_ = 0;
   std::optional<Clock::time_point> changed_since_;
   bool something_new_ = true;  // since the last cycle; see IsKnown
   Clock::time_point taken_at_;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kube/scripted_client_test.h"
 #include "scheduler/vocabulary.h"
@@ -22,6 +25,8 @@ tiers:
 - plugins:
   - name: priority
   - name: gang
+  - name: cdp
+    arguments: {cdp.max-evictions: 2}
 - plugins:
   - name: predicates
   - name: proportion
@@ -34,7 +39,10 @@ class LiveSchedulerTest : public ::testing::Test {
     for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
     mirror.emplace(std::move(options));
     events.emplace(client, EventRecorder::Options{});
-    effects.emplace(client, *mirror, *events, Effects::Options{});
+    effects.emplace(client, *mirror, *events,
+                    Effects::Options{.on_evicted = [this](const EvictOrder& order) {
+                      loop->EvictionTaken(order.pod.Key());
+                    }});
     statuses.emplace(client, *mirror, *events, StatusReports::Options{});
     Diagnostics diagnostics;
     loop.emplace(mirror->live(),
@@ -173,6 +181,58 @@ TEST_F(LiveSchedulerTest, AWaitingPodIsToldAfterASecondUnlessItFindsItsPlace) {
   client.Pass(milliseconds(5000));
   for (const std::string& line : Requests())
     EXPECT_EQ(line.find("/r"), line.npos) << line << ": it has its place";
+}
+
+// Written down before the eviction, taken back after its refusal; a restart in between aside.
+TEST_F(LiveSchedulerTest, ARefusedEvictionIsNotWrittenDownForGood) {
+  See(WatchedKind::kPriorityClass,
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},)"
+      R"("value":100})");
+  SeeGroup("g", 0);
+  SeePod("p0", "g", "n1");
+  SeePod("p1", "g", "n1");
+  See(WatchedKind::kPodGroup,
+      R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{"name":"h",)"
+      R"("namespace":"a","uid":"g-h"},"spec":{"minMember":1,"priorityClassName":"high"},)"
+      R"("status":{"phase":"Inqueue"}})");
+  SeePod("q0", "h");
+  Cycle();
+  const auto memory_written = [&](std::string_view with) {
+    return std::count_if(client.bodies.begin(), client.bodies.end(), [&](const std::string& body) {
+      return body.find("krafla.io/evictions") != body.npos && body.find(with) != body.npos;
+    });
+  };
+  EXPECT_EQ(memory_written("2026-"), 1);
+  ASSERT_NE(loop->memory().FindJobEvictions("a/g"), nullptr);
+  // The order of requests is not the point: the memory and the condition are taken, the rest is
+  // refused for as long as anybody asks.
+  std::string victim;
+  for (int round = 0; round < 20 && victim.empty(); ++round) {
+    for (const std::string& request : client.requests)
+      if (request.starts_with("DELETE ")) victim = request.substr(request.rfind('/') + 1);
+    if (victim.empty() && client.open() != 0) client.Answer(200);
+  }
+  ASSERT_FALSE(victim.empty());
+  while (client.open() != 0) client.Answer(403, R"({"message":"no"})");
+  client.TakeRequests();
+  client.Pass(milliseconds(1000));
+  while (client.open() != 0)
+    client.Answer(
+        200,
+        fmt::format(
+            R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"a","uid":"u-{}",)"
+            R"("resourceVersion":"99","annotations":{{"scheduling.k8s.io/group-name":"g"}}}},"spec":)"
+            R"({{"schedulerName":"volcano","nodeName":"n1","containers":[{{"name":"c","resources":)"
+            R"({{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"Running"}}}})",
+            victim, victim));
+  client.TakeRequests();
+  SchedulerConfig idle = loop->config();
+  idle.actions.clear();
+  loop->SetConfig(idle);
+  Cycle();
+  EXPECT_EQ(loop->memory().FindJobEvictions("a/g"), nullptr);
+  EXPECT_EQ(memory_written("\"krafla.io/evictions\":null"), 1)
+      << fmt::format("{}", fmt::join(client.bodies, "\n"));
 }
 
 TEST_F(LiveSchedulerTest, NothingIsWrittenAboutAGroupThatExistsHereOnly) {

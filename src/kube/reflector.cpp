@@ -165,7 +165,13 @@ bool Reflector::OnData(std::string_view piece) {
   return true;
 }
 
+double Reflector::SecondsOfSilence() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - last_word_.load())
+      .count();
+}
+
 bool Reflector::OnLine(std::string_view line) {
+  last_word_ = std::chrono::steady_clock::now();
   if (broken_ || line.empty()) return true;
   Result<WatchLine> event = parser_.ParseWatchLine(line);
   if (!event) {

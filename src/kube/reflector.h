@@ -12,6 +12,7 @@
 // after Stop.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -54,6 +55,8 @@ class Reflector {
 
   // Begins. Called once, from any thread.
   void Start();
+  // Since the last word of the server, a bookmark at least. From any thread.
+  double SecondsOfSilence() const;
 
  private:
   void List();
@@ -84,6 +87,7 @@ class Reflector {
   bool relisting_ = false;  // because the last watch was too old
   bool synced_ = false;     // for the log: the list has ended once
   std::string last_problem_;
+  std::atomic<std::chrono::steady_clock::time_point> last_word_{std::chrono::steady_clock::now()};
 };
 
 }  // namespace krafla

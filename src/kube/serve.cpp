@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -189,6 +190,8 @@ class Server {
           kind, reading_, inbox_,
           Reflector::Options{.seed = std::random_device{}(), .log = options_.log}));
       reflectors_.back()->Start();
+      const std::scoped_lock lock(page_mutex_);
+      reflecting_.emplace_back(kind, reflectors_.back().get());
     }
     if (options_.leader_elect) StartElection(scheduler);
     const bool all_written = scheduler.Run(kPatienceAtEnd);
@@ -230,7 +233,7 @@ class Server {
     StatusPages pages{
         .ready = [this] { return seeing_in_->ready(); },
         .not_ready_because = [] { return std::string("not yet in step with the cluster"); },
-        .metrics = [this] { return metrics_.Text(); },
+        .metrics = [this] { return MetricsPage(); },
         .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); }};
     const auto same = [](const ListenAddress& a, const ListenAddress& b) {
       return a.host == b.host && a.port == b.port;
@@ -251,6 +254,15 @@ class Server {
       return Listen(*options_.health_address, std::move(only), "health");
     }
     return true;
+  }
+
+  // On the server's threads.
+  std::string MetricsPage() {
+    const std::scoped_lock lock(page_mutex_);
+    for (const auto& [kind, reflector] : reflecting_)
+      metrics_.WatchLag(InfoOf(kind).resource, reflector->SecondsOfSilence());
+    metrics_.Kept(seeing_in_->keeper().figures());
+    return metrics_.Text();
   }
 
   Result<bool> Listen(const ListenAddress& address, StatusPages pages, std::string_view what) {
@@ -299,8 +311,10 @@ class Server {
   std::atomic<bool> lost_ = false;
   std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
   std::atomic<LeaderLease*> lease_now_ = nullptr;
-  std::vector<std::unique_ptr<StatusServer>> servers_;
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // outlive their channel's thread
+  std::mutex page_mutex_;
+  std::vector<std::pair<WatchedKind, const Reflector*>> reflecting_;  // for the page
+  std::vector<std::unique_ptr<StatusServer>> servers_;
 
   HttpChannel reading_{credentials_, {.name = "watches", .watchdog = true, .log = options_.log}};
   HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
@@ -314,7 +328,12 @@ class Server {
   InboxApiClient client_{writing_, inbox_};
   EventRecorder events_{client_,
                         {.component = options_.scheduler_names.front(), .instance = identity_}};
-  Effects effects_{client_, mirror_, events_, {.log = options_.log}};
+  Effects effects_{client_,
+                   mirror_,
+                   events_,
+                   {.log = options_.log, .on_evicted = [this](const EvictOrder& order) {
+                      loop_->EvictionTaken(order.pod.Key());
+                    }}};
   StatusReports statuses_{client_, mirror_, events_, {.log = options_.log}};
   Log log_;
   std::optional<SchedulingLoop> loop_;

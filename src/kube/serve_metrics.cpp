@@ -2,12 +2,10 @@
 
 #include <map>
 
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
-#include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
+
+#include "kube/cluster_metrics.h"
+#include "kube/metric_families.h"
 
 namespace krafla {
 
@@ -19,55 +17,7 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Registry;
 
-// From 1 doubling, in milliseconds.
-Histogram::BucketBoundaries Doubling(double first, int count) {
-  Histogram::BucketBoundaries bounds;
-  for (int i = 0; i < count; ++i, first *= 2) bounds.push_back(first);
-  return bounds;
-}
-
-Family<Gauge>& GaugeFamily(Registry& registry, const std::string& name, const std::string& help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
-}
-Family<Counter>& CounterFamily(Registry& registry, const std::string& name,
-                               const std::string& help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-}
-Family<Histogram>& HistogramFamily(Registry& registry, const std::string& name,
-                                   const std::string& help) {
-  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
-}
-
-// A label look-up costs more than the change itself.
-template <class T>
-class ByLabel {
- public:
-  ByLabel(Family<T>& family, std::string label) : family_(family), label_(std::move(label)) {}
-  template <class... Args>
-  T& Get(std::string_view value, Args&&... args) {
-    const auto it = handles_.find(value);
-    if (it != handles_.end()) return *it->second;
-    T& handle = family_.Add({{label_, std::string(value)}}, std::forward<Args>(args)...);
-    handles_.emplace(std::string(value), &handle);
-    return handle;
-  }
-  // Those for which `keep` is false go.
-  template <class Keep>
-  void Prune(Keep&& keep) {
-    std::erase_if(handles_, [&](const auto& entry) {
-      if (keep(entry.first)) return false;
-      family_.Remove(entry.second);
-      return true;
-    });
-  }
-
- private:
-  Family<T>& family_;
-  std::string label_;
-  std::map<std::string, T*, std::less<>> handles_;
-};
-
-const std::string kPrefix = "volcano_";
+const std::string kPrefix = kVolcanoPrefix;
 
 }  // namespace
 
@@ -102,18 +52,6 @@ struct ServeMetrics::Families {
   Gauge& unscheduled_tasks = GaugeFamily(registry, kPrefix + "unschedule_task_count",
                                          "Pods that could not be scheduled in the last cycle")
                                  .Add({});
-  ByLabel<Gauge> allocated_cpu{
-      GaugeFamily(registry, kPrefix + "queue_allocated_milli_cpu", "CPU a queue holds"),
-      "queue_name"};
-  ByLabel<Gauge> allocated_memory{
-      GaugeFamily(registry, kPrefix + "queue_allocated_memory_bytes", "Memory a queue holds"),
-      "queue_name"};
-  ByLabel<Gauge> deserved_cpu{
-      GaugeFamily(registry, kPrefix + "queue_deserved_milli_cpu", "CPU a queue deserves"),
-      "queue_name"};
-  ByLabel<Gauge> deserved_memory{
-      GaugeFamily(registry, kPrefix + "queue_deserved_memory_bytes", "Memory a queue deserves"),
-      "queue_name"};
   ByLabel<Gauge> share{GaugeFamily(registry, kPrefix + "queue_share",
                                    "What a queue holds of what it deserves, at most over kinds"),
                        "queue_name"};
@@ -158,18 +96,39 @@ struct ServeMetrics::Families {
   Gauge& re_evictions = GaugeFamily(registry, "krafla_re_evictions_total",
                                     "Evictions from PodGroups that have lost pods before")
                             .Add({});
+  Gauge& eviction_loops = GaugeFamily(registry, "krafla_eviction_loops_total",
+                                      "Rings of jobs that evict each other in turn")
+                              .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
   Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
                                            "Configurations read again, by result");
   Counter& reloads_taken = reloads.Add({{"result", "taken"}});
   Counter& reloads_refused = reloads.Add({{"result", "refused"}});
+  ByLabel<Gauge> watch_lag{GaugeFamily(registry, "krafla_watch_lag_seconds",
+                                       "Since the last word of a watch, a bookmark at least"),
+                           "kind"};
+  Gauge& state_bytes =
+      GaugeFamily(registry, "krafla_state_bytes", "Texts of objects kept for those who look in")
+          .Add({});
+  Gauge& state_gaps = GaugeFamily(registry, "krafla_state_gaps_total",
+                                  "Times that whoever keeps them did not keep up")
+                          .Add({});
+  Gauge& record_bytes =
+      GaugeFamily(registry, "krafla_record_bytes", "Size of the record, at its last segment")
+          .Add({});
+  Gauge& record_failures = GaugeFamily(registry, "krafla_record_failures_total",
+                                       "Times that the record could not be written")
+                               .Add({});
+  ClusterMetrics cluster{registry};
 };
 
 ServeMetrics::ServeMetrics() : families_(std::make_unique<Families>()) {}
 ServeMetrics::~ServeMetrics() = default;
 
-void ServeMetrics::Cycle(const Session& session, double wall_ms) {
+void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChange>& phases,
+                         double wall_ms) {
   Families& f = *families_;
+  f.cluster.Cycle(session, phases);
   const Cluster& c = session.cluster;
   f.cycles.Increment();
   f.cycle.Observe(wall_ms);
@@ -214,17 +173,11 @@ void ServeMetrics::Cycle(const Session& session, double wall_ms) {
     f.weight.Get(name).Set(c.queues[id].weight);
     const QueueReport& report = session.queue_reports[id];
     if (!report.known) continue;
-    f.allocated_cpu.Get(name).Set(report.allocated.cpu());
-    f.allocated_memory.Get(name).Set(report.allocated.memory());
-    f.deserved_cpu.Get(name).Set(report.deserved.cpu());
-    f.deserved_memory.Get(name).Set(report.deserved.memory());
     f.share.Get(name).Set(report.share);
     f.overused.Get(name).Set(report.share > 1 ? 1 : 0);
   }
   const auto there = [&](const std::string& name) { return c.FindQueue(name).valid(); };
-  for (ByLabel<Gauge>* family : {&f.weight, &f.allocated_cpu, &f.allocated_memory, &f.deserved_cpu,
-                                 &f.deserved_memory, &f.share, &f.overused})
-    family->Prune(there);
+  for (ByLabel<Gauge>* family : {&f.weight, &f.share, &f.overused}) family->Prune(there);
 }
 
 void ServeMetrics::Bound(double seconds_since_creation) {
@@ -245,7 +198,20 @@ void ServeMetrics::Set(const Levels& levels) {
   f.rebuilds.Set(levels.table_rebuilds);
   f.waiting_pods.Set(levels.waiting_pods);
   f.re_evictions.Set(levels.re_evictions);
+  f.eviction_loops.Set(levels.eviction_loops);
   f.leading.Set(levels.leading);
+}
+
+void ServeMetrics::WatchLag(std::string_view kind, double seconds) {
+  families_->watch_lag.Get(kind).Set(seconds);
+}
+
+void ServeMetrics::Kept(const StateKeeper::Figures& figures) {
+  Families& f = *families_;
+  f.state_bytes.Set(static_cast<double>(figures.objects_bytes));
+  f.state_gaps.Set(static_cast<double>(figures.gaps));
+  f.record_bytes.Set(static_cast<double>(figures.record.bytes));
+  f.record_failures.Set(static_cast<double>(figures.record.failures));
 }
 
 void ServeMetrics::ConfigReload(bool taken) {

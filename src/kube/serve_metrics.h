@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "session/session.h"
+#include "record/state_keeper.h"
+#include "scheduler/scheduling_loop.h"
 
 namespace krafla {
 
@@ -17,7 +19,7 @@ class ServeMetrics {
   ~ServeMetrics();
 
   // What a cycle found and did, while its session is open.
-  void Cycle(const Session& session, double wall_ms);
+  void Cycle(const Session& session, const std::vector<JobPhaseChange>& phases, double wall_ms);
   // A pod was bound so long after it was created.
   void Bound(double seconds_since_creation);
 
@@ -35,9 +37,13 @@ class ServeMetrics {
     double table_rebuilds = 0;
     double waiting_pods = 0;
     double re_evictions = 0;
+    double eviction_loops = 0;
     double leading = 0;
   };
   void Set(const Levels& levels);
+  // Of a kind's watch. One thread at a time.
+  void WatchLag(std::string_view kind, double seconds);
+  void Kept(const StateKeeper::Figures& figures);
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 

@@ -9,6 +9,10 @@ HostPortRule::HostPortRule(const Cluster& cluster, const KubeView& view, ReasonT
       refusal_{Refusal::kUnschedulable,
                reasons.Intern("node(s) didn't have free ports for the requested pod ports")} {}
 
+void HostPortRule::Follow() {
+  every_address_ = cluster_.strings.Find("0.0.0.0");
+}
+
 bool HostPortRule::Conflict(const HostPort& wanted, const HostPort& used) const {
   return wanted.port == used.port && wanted.protocol == used.protocol &&
          (IsEveryAddress(wanted.host_ip) || IsEveryAddress(used.host_ip) ||

@@ -11,6 +11,9 @@ class HostPortRule {
  public:
   HostPortRule(const Cluster& cluster, const KubeView& view, ReasonTable& reasons);
 
+  // Between two sessions: a text that was unknown may have come up.
+  void Follow();
+
   Refusal Check(const PodSpec& spec, NodeId node) const;
 
  private:

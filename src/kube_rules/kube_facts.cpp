@@ -5,7 +5,7 @@
 namespace krafla {
 
 KubeFacts::KubeFacts(const Cluster& c, KubeView& v, bool hears_newcomers)
-    : cluster(c), view(v), topology(c) {
+    : cluster(c), view(v), topology(c), specs_seen(c.specs.size()) {
   const bool affinity = std::any_of(c.specs.begin(), c.specs.end(),
                                     [](const PodSpec& spec) { return spec.HasPodAffinity(); });
   const bool spread = std::any_of(c.specs.begin(), c.specs.end(),
@@ -25,6 +25,15 @@ KubeFacts::KubeFacts(const Cluster& c, KubeView& v, bool hears_newcomers)
     had_affinity[c.tasks[task].node] = true;
     any_had_affinity = true;
   }
+}
+
+bool KubeFacts::StillHold() {
+  if (kinds != nullptr || topology.any()) return false;
+  for (; specs_seen < cluster.specs.size(); ++specs_seen) {
+    const PodSpec& spec = cluster.specs[PodSpecId(static_cast<uint32_t>(specs_seen))];
+    if (spec.HasPodAffinity() || !spec.spread.empty()) return false;
+  }
+  return true;
 }
 
 }  // namespace krafla

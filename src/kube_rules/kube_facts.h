@@ -17,6 +17,10 @@ struct KubeFacts {
   // count at once.
   KubeFacts(const Cluster& c, KubeView& v, bool hears_newcomers);
 
+  // Between two sessions: whether nothing here has to be derived anew, because nothing was or need
+  // be. Pods with affinity, spread constraints or claims are looked at from the beginning.
+  bool StillHold();
+
   const Cluster& cluster;
   KubeView& view;
   TopologyIndex topology;
@@ -33,6 +37,7 @@ struct KubeFacts {
   Table<NodeId, bool> had_affinity;
   bool any_had_required_anti = false;
   bool any_had_affinity = false;
+  size_t specs_seen = 0;
 };
 
 }  // namespace krafla

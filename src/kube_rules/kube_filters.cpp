@@ -26,10 +26,24 @@ KubeFilters::KubeFilters(const Cluster& cluster, KubeView& view, ReasonTable& re
       needs_(cluster.classes.size(), 0),
       affinity_state_(cluster.tasks.size(), kNotAsked) {
   for (uint32_t n = 0; n < cluster.nodes.size(); ++n)
-    max_pods_[NodeId(n)] =
-        static_cast<size_t>(std::max<int64_t>(cluster.nodes[NodeId(n)].max_pods, 0));
+    max_pods_[NodeId(n)] = MaxPods(cluster.nodes[NodeId(n)]);
   if (on_.pod_affinity && facts_.terms) affinity_.emplace(facts_, reasons);
   if (on_.pod_topology_spread && facts_.kinds) spread_.emplace(facts_, reasons);
+}
+
+bool KubeFilters::Follow(const ClusterChanges& changes) {
+  if (!facts_.StillHold() || volumes_ != nullptr) return false;
+  node_fit_.Follow(changes.node_facts);
+  ports_.Follow();
+  for (const NodeId node : changes.node_facts) max_pods_[node] = MaxPods(cluster_.nodes[node]);
+  needs_.Resize(cluster_.classes.size());
+  affinity_state_.Reset(cluster_.tasks.size(), kNotAsked);
+  prepared_.clear();
+  prepared_order_.clear();
+  last_task_ = {};
+  last_prepared_ = nullptr;
+  moves_.clear();
+  return true;
 }
 
 uint8_t KubeFilters::NeedsOf(ClassId cls) {
@@ -106,6 +120,17 @@ void KubeFilters::Fixed(ClassId cls, std::span<Refusal> by_node) {
     if (on_.volume_zone) by_node[node.value].Join(volumes_->zone.Check(cls, node));
     if (on_.volume_binding) by_node[node.value].Join(volumes_->binding.CheckBound(cls, node));
   }
+}
+
+Refusal KubeFilters::FixedAt(ClassId cls, NodeId node) {
+  const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
+  Refusal refusal = node_fit_.CheckUnschedulable(spec, node);
+  if (on_.node_affinity) refusal.Join(node_fit_.CheckAffinity(spec, node));
+  if (on_.taint_toleration) refusal.Join(node_fit_.CheckTaints(spec, node));
+  if ((NeedsOf(cls) & kClaims) == 0) return refusal;
+  if (on_.volume_zone) refusal.Join(volumes_->zone.Check(cls, node));
+  if (on_.volume_binding) refusal.Join(volumes_->binding.CheckBound(cls, node));
+  return refusal;
 }
 
 Refusal KubeFilters::Current(TaskId task, NodeId node) {

@@ -6,6 +6,7 @@
 // pod and node (Current).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -68,10 +69,14 @@ class KubeFilters {
   KubeFilters(const Cluster& cluster, KubeView& view, ReasonTable& reasons,
               const FilterSwitches& switches);
 
+  // Between two sessions; false: has to be made anew.
+  bool Follow(const ClusterChanges& changes);
+
   // Counts what later checks of this task compare with, as of now; a refusal is one for every node.
   Refusal Prepare(TaskId task);
   // By NodeId.
   void Fixed(ClassId cls, std::span<Refusal> by_node);
+  Refusal FixedAt(ClassId cls, NodeId node);
   // With the counts of the task's last Prepare, whatever has happened since.
   Refusal Current(TaskId task, NodeId node);
   bool CurrentIsNodeLocal(ClassId cls);
@@ -105,6 +110,9 @@ class KubeFilters {
   // Whether pod affinity had nothing to say about a task when it was last prepared.
   enum AffinityState : uint8_t { kNotAsked, kSkipped, kActive };
 
+  static size_t MaxPods(const Node& node) {
+    return static_cast<size_t>(std::max<int64_t>(node.max_pods, 0));
+  }
   uint8_t NeedsOf(ClassId cls);
   Refusal PrepareVolumes(TaskId task);
   bool NeedsCounts(TaskId task, ClassId cls);

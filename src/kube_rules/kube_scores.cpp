@@ -14,6 +14,11 @@ constexpr ScorePart kBatchParts[] = {ScorePart::kLeastAllocated,     ScorePart::
                                      ScorePart::kInterPodAffinity,   ScorePart::kTaintToleration,
                                      ScorePart::kPodTopologySpread};
 
+bool HasSoftTaint(const Node& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(),
+                     [](const Taint& t) { return t.effect == TaintEffect::kPreferNoSchedule; });
+}
+
 // The best gets 100; reversed, the least.
 void Normalize(std::span<int64_t> scores, bool reversed) {
   int64_t most = 0;
@@ -47,14 +52,30 @@ KubeScores::KubeScores(const Cluster& cluster, KubeView& view, const ScoreWeight
   preferences_.Resize(cluster.classes.size());
   if (facts_.terms) affinity_.emplace(facts_);
   if (facts_.kinds) spread_.emplace(facts_);
-  for (const NodeId id : cluster.nodes_by_name) {
-    const Node& node = cluster.nodes[id];
-    any_images_ = any_images_ || !node.images.empty();
-    any_soft_taints_ =
-        any_soft_taints_ || std::any_of(node.taints.begin(), node.taints.end(), [](const Taint& t) {
-          return t.effect == TaintEffect::kPreferNoSchedule;
-        });
+  any_images_ = std::any_of(cluster.nodes_by_name.begin(), cluster.nodes_by_name.end(),
+                            [&](NodeId node) { return !cluster.nodes[node].images.empty(); });
+  LookForSoftTaints();
+}
+
+void KubeScores::LookForSoftTaints() {
+  any_soft_taints_ = std::any_of(cluster_.nodes_by_name.begin(), cluster_.nodes_by_name.end(),
+                                 [&](NodeId node) { return HasSoftTaint(cluster_.nodes[node]); });
+}
+
+bool KubeScores::Follow(const ClusterChanges& changes) {
+  if (!facts_.StillHold()) return false;
+  preferences_.Resize(cluster_.classes.size());
+  if (changes.node_facts.empty()) return true;
+  for (auto& preferences : preferences_) preferences.reset();
+  for (const NodeId node : changes.node_facts) resources_.Follow(node);
+  // Images are counted over all nodes: when one has others the tables are built anew.
+  if (any_soft_taints_) {
+    LookForSoftTaints();
+  } else {
+    any_soft_taints_ = std::any_of(changes.node_facts.begin(), changes.node_facts.end(),
+                                   [&](NodeId node) { return HasSoftTaint(cluster_.nodes[node]); });
   }
+  return true;
 }
 
 int64_t KubeScores::WeightOf(ScorePart part) const {

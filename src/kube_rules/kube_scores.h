@@ -62,6 +62,9 @@ class KubeScores {
   std::optional<std::vector<int64_t>> Explain(ScorePart part, TaskId task,
                                               std::span<const NodeId> nodes);
 
+  // Between two sessions; false: has to be made anew.
+  bool Follow(const ClusterChanges& changes);
+
  private:
   // What the nodes themselves are worth to a class, before normalisation.
   struct Preferences {
@@ -69,6 +72,7 @@ class KubeScores {
     std::vector<int64_t> affinity;  // by NodeId; empty when all are 0
   };
   const Preferences& PreferencesOf(ClassId cls);
+  void LookForSoftTaints();
   int64_t WeightOf(ScorePart part) const;
   // False when skipped.
   bool Compute(ScorePart part, ClassId cls, std::span<const NodeId> nodes,

@@ -66,10 +66,22 @@ NodeFitRules::NodeFitRules(const Cluster& cluster, ReasonTable& reasons)
       affinity_{kUnresolvable, reasons.Intern("node(s) didn't match Pod's node affinity/selector")},
       taint_{kUnresolvable, reasons.Intern("node(s) had untolerated taint(s)")},
       names_conflict_{kUnresolvable, reasons.Intern("pod affinity terms conflict")} {
-  for (const NodeId id : cluster.nodes_by_name) {
-    const Node& node = cluster.nodes[id];
-    if (node.unschedulable) cordoned_.push_back(id);
-    if (std::any_of(node.taints.begin(), node.taints.end(), KeepsPodsOff)) tainted_.push_back(id);
+  for (const NodeId id : cluster.nodes_by_name) List(id);
+}
+
+void NodeFitRules::List(NodeId id) {
+  const Node& node = cluster_.nodes[id];
+  if (node.unschedulable) cordoned_.push_back(id);
+  if (std::any_of(node.taints.begin(), node.taints.end(), KeepsPodsOff)) tainted_.push_back(id);
+}
+
+void NodeFitRules::Follow(std::span<const NodeId> changed) {
+  // Somebody may tolerate it by now.
+  cordon_.key = cluster_.strings.Find("node.kubernetes.io/unschedulable");
+  for (const NodeId id : changed) {
+    std::erase(cordoned_, id);
+    std::erase(tainted_, id);
+    List(id);
   }
 }
 

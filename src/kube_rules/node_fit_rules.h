@@ -21,6 +21,9 @@ class NodeFitRules {
  public:
   NodeFitRules(const Cluster& cluster, ReasonTable& reasons);
 
+  // Between two sessions.
+  void Follow(std::span<const NodeId> changed);
+
   Refusal CheckUnschedulable(const PodSpec& spec, NodeId node) const;
   Refusal CheckAffinity(const PodSpec& spec, NodeId node) const;
   Refusal CheckTaints(const PodSpec& spec, NodeId node) const;
@@ -32,6 +35,8 @@ class NodeFitRules {
   void JoinTaints(const PodSpec& spec, std::span<Refusal> by_node) const;
 
  private:
+  void List(NodeId node);
+
   const Cluster& cluster_;
   Taint cordon_;  // what a toleration of cordoned nodes must tolerate
   std::vector<NodeId> cordoned_;

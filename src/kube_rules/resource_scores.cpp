@@ -75,12 +75,13 @@ ResourceScores::ResourceScores(const Cluster& cluster, const KubeView& view)
       view_(view),
       gpu_kind_(cluster.kinds.Find("nvidia.com/gpu")),
       room_(cluster.nodes.size()) {
-  for (uint32_t n = 0; n < cluster.nodes.size(); ++n) {
-    const NodeId id(n);
-    const Node& node = cluster.nodes[id];
-    room_[id] = {Whole(node.scored_cpu), Whole(node.scored_memory),
-                 gpu_kind_ >= 0 ? cluster.allocatable[id].Get(gpu_kind_) : 0};
-  }
+  for (uint32_t n = 0; n < cluster.nodes.size(); ++n) room_[NodeId(n)] = RoomOf(NodeId(n));
+}
+
+ResourceScores::Room ResourceScores::RoomOf(NodeId id) const {
+  const Node& node = cluster_.nodes[id];
+  return {Whole(node.scored_cpu), Whole(node.scored_memory),
+          gpu_kind_ >= 0 ? cluster_.allocatable[id].Get(gpu_kind_) : 0};
 }
 
 int64_t ResourceScores::LeastAllocated(ClassId cls, NodeId node) const {

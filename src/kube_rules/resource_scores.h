@@ -13,6 +13,9 @@ class ResourceScores {
  public:
   ResourceScores(const Cluster& cluster, const KubeView& view);
 
+  // Between two sessions: this node has other facts.
+  void Follow(NodeId node) { room_[node] = RoomOf(node); }
+
   int64_t LeastAllocated(ClassId cls, NodeId node) const;
   int64_t MostAllocated(ClassId cls, NodeId node) const;
   // Whether placing the pod evens out the use of cpu, memory and GPUs.
@@ -26,6 +29,8 @@ class ResourceScores {
     int64_t memory = 0;
     double gpu = 0;
   };
+
+  Room RoomOf(NodeId node) const;
 
   const Cluster& cluster_;
   const KubeView& view_;

@@ -37,6 +37,8 @@ class TopologyIndex {
 
   // Stays at its address.
   const TopologyKey& Of(StrId label);
+  // Whether anything has been derived yet.
+  bool any() const { return !keys_.empty(); }
 
  private:
   const Cluster& cluster_;

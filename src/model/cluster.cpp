@@ -62,4 +62,11 @@ bool Cluster::TaskNameLess(TaskId a, TaskId b) const {
   return Text(left.name) < Text(right.name);
 }
 
+bool Cluster::JobNameLess(JobId a, JobId b) const {
+  const Job& left = jobs[a];
+  const Job& right = jobs[b];
+  if (left.ns != right.ns) return JobKey(a) < JobKey(b);
+  return Text(left.name) < Text(right.name);
+}
+
 }  // namespace krafla

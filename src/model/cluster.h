@@ -211,6 +211,7 @@ struct Cluster {
   NodeId FindNode(StrId name) const;
   // By namespace and name, as bytes.
   bool TaskNameLess(TaskId a, TaskId b) const;
+  bool JobNameLess(JobId a, JobId b) const;
 };
 
 }  // namespace krafla

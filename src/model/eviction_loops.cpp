@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/go_duration.h"
@@ -26,15 +27,14 @@ std::string Times(int32_t count) {
 // Jobs as numbers, in the order of their names.
 class Graph {
  public:
-  explicit Graph(std::vector<std::string_view> names) : names_(std::move(names)) {
-    std::sort(names_.begin(), names_.end());
-    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+  explicit Graph(const std::vector<std::string_view>& sorted) : names_(sorted) {
     to_.resize(names_.size());
   }
 
+  // SIZE_MAX: it is not one of them.
   size_t NumberOf(std::string_view name) const {
-    return static_cast<size_t>(std::lower_bound(names_.begin(), names_.end(), name) -
-                               names_.begin());
+    const auto it = std::lower_bound(names_.begin(), names_.end(), name);
+    return it != names_.end() && *it == name ? static_cast<size_t>(it - names_.begin()) : SIZE_MAX;
   }
   std::string_view NameOf(size_t number) const { return names_[number]; }
   void Connect(size_t from, size_t to) { to_[from].push_back(to); }
@@ -59,53 +59,101 @@ class Graph {
   }
 
  private:
-  std::vector<std::string_view> names_;
+  const std::vector<std::string_view>& names_;
   std::vector<std::vector<size_t>> to_;
 };
 
 }  // namespace
 
-void EvictionLoops::Add(Timestamp at, std::string_view evicting_job, std::string_view victim_job) {
-  if (evicting_job == victim_job) return;
+// A ring comes to be when one of its evictions has happened often enough for the first time. Later
+// ones can only lead to its being named again, once per span.
+std::vector<EvictionLoops::Loop> EvictionLoops::Add(Timestamp at, std::string_view evicting_job,
+                                                    std::string_view victim_job) {
+  std::vector<Loop> news;
+  if (evicting_job == victim_job) return news;
   Forget(at);
   const auto edge = edges_.try_emplace({std::string(evicting_job), std::string(victim_job)}).first;
-  if (!edge->second.empty() && edge->second.back() == at) return;
-  edge->second.push_back(at);
+  EdgeTimes& times = edge->second;
+  if (!times.at.empty() && times.at.back() == at) return news;
+  times.at.push_back(at);
   in_order_.push_back(edge);
+  const bool crossed = std::cmp_equal(times.at.size(), options_.rounds);
   if (in_order_.size() > options_.most_kept) ForgetOldest();
+  if (!Counts(*edge)) return news;
+  if (!crossed && ElapsedNs(times.looked, at) < options_.span_ns) return news;
+  times.looked = at;
+  const Names reached = ReachedFrom(victim_job);
+  if (!std::binary_search(reached.begin(), reached.end(), evicting_job)) return news;
+
+  news = RingsAmong(reached);
+  std::erase_if(news, [&](const Loop& loop) {
+    const auto evicting = std::find(loop.jobs.begin(), loop.jobs.end(), evicting_job);
+    if (evicting == loop.jobs.end()) return true;
+    const std::string& victim = evicting + 1 != loop.jobs.end() ? evicting[1] : loop.jobs.front();
+    return victim != victim_job || !IsNews(loop, at);
+  });
+  if (news.empty()) return news;
+  std::erase_if(told_,
+                [&](const auto& told) { return ElapsedNs(told.second, at) >= options_.span_ns; });
+  for (const Loop& loop : news) told_.insert_or_assign(loop.jobs, at);
+  return news;
+}
+
+bool EvictionLoops::IsNews(const Loop& loop, Timestamp now) const {
+  const auto told = told_.find(loop.jobs);
+  return told == told_.end() || ElapsedNs(told->second, now) >= options_.span_ns;
 }
 
 void EvictionLoops::ForgetOldest() {
   const Edges::iterator edge = in_order_.front();
   in_order_.pop_front();
-  edge->second.pop_front();
-  if (edge->second.empty()) edges_.erase(edge);
+  edge->second.at.pop_front();
+  if (edge->second.at.empty()) edges_.erase(edge);
 }
 
 void EvictionLoops::Forget(Timestamp now) {
   while (!in_order_.empty() &&
-         ElapsedNs(in_order_.front()->second.front(), now) >= options_.span_ns)
+         ElapsedNs(in_order_.front()->second.at.front(), now) >= options_.span_ns)
     ForgetOldest();
+}
+
+EvictionLoops::Names EvictionLoops::ReachedFrom(std::string_view job) const {
+  std::set<std::string_view> reached;
+  Names to_look_at{job};
+  while (!to_look_at.empty()) {
+    const std::string_view evicting = to_look_at.back();
+    to_look_at.pop_back();
+    for (auto edge = edges_.lower_bound({std::string(evicting), ""});
+         edge != edges_.end() && edge->first.first == evicting; ++edge)
+      if (Counts(*edge) && reached.insert(edge->first.second).second)
+        to_look_at.push_back(edge->first.second);
+  }
+  return {reached.begin(), reached.end()};
 }
 
 std::vector<EvictionLoops::Loop> EvictionLoops::Find(Timestamp now) {
   Forget(now);
-  const auto counts = [&](const Edges::value_type& edge) {
-    return std::cmp_greater_equal(edge.second.size(), options_.rounds);
-  };
-  std::vector<std::string_view> names;
+  std::set<std::string_view> names;
   for (const auto& edge : edges_)
-    if (counts(edge)) names.insert(names.end(), {edge.first.first, edge.first.second});
-  Graph graph(std::move(names));
-  for (const auto& edge : edges_)
-    if (counts(edge))
-      graph.Connect(graph.NumberOf(edge.first.first), graph.NumberOf(edge.first.second));
+    if (Counts(edge)) names.insert({edge.first.first, edge.first.second});
+  return RingsAmong({names.begin(), names.end()});
+}
+
+std::vector<EvictionLoops::Loop> EvictionLoops::RingsAmong(const Names& jobs) const {
+  Graph graph(jobs);
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (const std::string_view job : jobs)
+    for (auto edge = edges_.lower_bound({std::string(job), ""});
+         edge != edges_.end() && edge->first.first == job; ++edge) {
+      const size_t victim = graph.NumberOf(edge->first.second);
+      if (!Counts(*edge) || victim == SIZE_MAX) continue;
+      pairs.emplace_back(graph.NumberOf(job), victim);
+      graph.Connect(pairs.back().first, victim);
+    }
 
   std::vector<std::vector<size_t>> rings;
-  for (const auto& edge : edges_) {
-    if (!counts(edge)) continue;
-    std::vector<size_t> ring =
-        graph.Way(graph.NumberOf(edge.first.second), graph.NumberOf(edge.first.first));
+  for (const auto& [evicting, victim] : pairs) {
+    std::vector<size_t> ring = graph.Way(victim, evicting);
     if (ring.empty()) continue;
     std::rotate(ring.begin(), std::min_element(ring.begin(), ring.end()), ring.end());
     rings.push_back(std::move(ring));
@@ -121,17 +169,9 @@ std::vector<EvictionLoops::Loop> EvictionLoops::Find(Timestamp now) {
     for (size_t i = 0; i < ring.size(); ++i) {
       const Edge edge(graph.NameOf(ring[i]), graph.NameOf(ring[(i + 1) % ring.size()]));
       loop.jobs.push_back(edge.first);
-      loop.times.push_back(static_cast<int32_t>(edges_.at(edge).size()));
+      loop.times.push_back(static_cast<int32_t>(edges_.at(edge).at.size()));
     }
   }
-  return loops;
-}
-
-std::vector<EvictionLoops::Loop> EvictionLoops::FindWith(Timestamp now, std::string_view job) {
-  std::vector<Loop> loops = Find(now);
-  std::erase_if(loops, [&](const Loop& loop) {
-    return std::find(loop.jobs.begin(), loop.jobs.end(), job) == loop.jobs.end();
-  });
   return loops;
 }
 

@@ -40,14 +40,15 @@ class EvictionLoops {
   explicit EvictionLoops(const Options& options) : options_(options) {}
 
   // Pods that a job takes from another at one instant count once; those of its own do not count.
-  // Instants are given in order.
-  void Add(Timestamp at, std::string_view evicting_job, std::string_view victim_job);
+  // Instants are given in order, unless somebody has set the clock.
+  //
+  // Returns the rings that this eviction is part of and that were not returned within the span
+  // before it. No ring is missed: it is looked for when the last of its evictions comes.
+  std::vector<Loop> Add(Timestamp at, std::string_view evicting_job, std::string_view victim_job);
 
-  // The rings within the span before `now`: for each eviction the shortest ring it is part of. The
+  // All rings within the span before `now`: for each eviction the shortest ring it is part of. The
   // shortest come first, then by name.
   std::vector<Loop> Find(Timestamp now);
-  // Those that `job` is part of.
-  std::vector<Loop> FindWith(Timestamp now, std::string_view job);
 
   // "a/x evicted b/y 3 times and b/y evicted a/x twice within 1h"
   std::string Describe(const Loop& loop) const;
@@ -57,14 +58,28 @@ class EvictionLoops {
  private:
   // Who evicted whom.
   using Edge = std::pair<std::string, std::string>;
-  using Edges = std::map<Edge, std::deque<Timestamp>>;
+  struct EdgeTimes {
+    std::deque<Timestamp> at;
+    Timestamp looked;  // when rings with this edge were last looked for
+  };
+  using Edges = std::map<Edge, EdgeTimes>;
+
+  using Names = std::vector<std::string_view>;
 
   void Forget(Timestamp now);
   void ForgetOldest();
+  bool Counts(const Edges::value_type& edge) const {
+    return std::cmp_greater_equal(edge.second.at.size(), options_.rounds);
+  }
+  // Who is evicted by `job`, by those, and so on; sorted. Every ring with `job` lies within.
+  Names ReachedFrom(std::string_view job) const;
+  std::vector<Loop> RingsAmong(const Names& jobs) const;
+  bool IsNews(const Loop& loop, Timestamp now) const;
 
   const Options options_;
   Edges edges_;
-  std::deque<Edges::iterator> in_order_;  // one for each instant in edges_, the oldest first
+  std::deque<Edges::iterator> in_order_;  // one for each instant of edges_, the oldest first
+  std::map<std::vector<std::string>, Timestamp> told_;  // by the jobs of the ring
 };
 
 }  // namespace krafla

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace krafla {
 namespace {
 
@@ -83,9 +85,62 @@ TEST(EvictionLoops, RingsThatShareAJobAreNamedEach) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].jobs, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(found[1].jobs, (std::vector<std::string>{"b", "c", "d"}));
-  EXPECT_EQ(loops.FindWith(Minute(6), "b").size(), 2u);
-  EXPECT_EQ(loops.FindWith(Minute(6), "d").size(), 1u);
-  EXPECT_TRUE(loops.FindWith(Minute(6), "e").empty());
+}
+
+TEST(EvictionLoops, ARingIsToldByTheEvictionThatClosesIt) {
+  EvictionLoops loops({.rounds = 1});
+  EXPECT_TRUE(loops.Add(Minute(0), "a", "b").empty());
+  EXPECT_TRUE(loops.Add(Minute(1), "b", "c").empty());
+  const auto two = loops.Add(Minute(2), "b", "a");
+  ASSERT_EQ(two.size(), 1u);
+  EXPECT_EQ(two[0].jobs, (std::vector<std::string>{"a", "b"}));
+  // The longer one is there now as well, and is the shortest for two of its evictions.
+  const auto three = loops.Add(Minute(3), "c", "a");
+  ASSERT_EQ(three.size(), 1u);
+  EXPECT_EQ(three[0].jobs, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(loops.Add(Minute(4), "d", "a").empty());
+}
+
+TEST(EvictionLoops, ARingIsToldOncePerSpan) {
+  EvictionLoops loops({.span_ns = 600 * Timestamp::kNsPerSecond, .rounds = 1});
+  int told = 0;
+  for (int64_t minute = 0; minute < 35; ++minute) {
+    const bool a_evicts = minute % 2 == 0;
+    told += static_cast<int>(
+        loops.Add(Minute(minute), a_evicts ? "a" : "b", a_evicts ? "b" : "a").size());
+  }
+  EXPECT_GE(told, 2);
+  EXPECT_LE(told, 4);
+}
+
+// Whatever the whole search finds has been told by then.
+TEST(EvictionLoops, NoRingIsMissed) {
+  uint32_t random = 12345;
+  const auto draw = [&](uint32_t below) {
+    random = random * 1664525 + 1013904223;
+    return (random >> 16) % below;
+  };
+  int rings = 0;
+  for (int run = 0; run < 200; ++run) {
+    EvictionLoops loops({.rounds = 1 + run % 2});
+    std::vector<std::vector<std::string>> told;
+    const uint32_t jobs = 2 + draw(6);
+    for (int64_t step = 0; step < 40; ++step) {
+      const Timestamp at{Minute(0).ns + step};
+      const std::string from(1, static_cast<char>('a' + draw(jobs)));
+      const std::string to(1, static_cast<char>('a' + draw(jobs)));
+      for (const EvictionLoops::Loop& loop : loops.Add(at, from, to)) {
+        EXPECT_EQ(std::count(told.begin(), told.end(), loop.jobs), 0) << "told twice";
+        told.push_back(loop.jobs);
+      }
+      for (const EvictionLoops::Loop& loop : loops.Find(at)) {
+        ++rings;
+        EXPECT_EQ(std::count(told.begin(), told.end(), loop.jobs), 1)
+            << "run " << run << " step " << step << ": " << loops.Describe(loop);
+      }
+    }
+  }
+  EXPECT_GT(rings, 1000);
 }
 
 TEST(EvictionLoops, WhatIsLongAgoIsForgotten) {

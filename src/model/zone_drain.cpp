@@ -109,6 +109,8 @@ std::string DescribeHold(const DrainJob& job, const DrainPlan& plan, std::string
       return "its gang goes whole or not at all, and a member is being bound";
     case DrainHold::kLater:
       return "what is above its minAvailable goes first";
+    case DrainHold::kGuard:
+      return fmt::format("{} is protected: conformance or a PodDisruptionBudget holds it", held_by);
   }
   return {};
 }

@@ -56,13 +56,14 @@ enum class DrainHold : uint8_t {
   kMember,    // the gang would go whole, but `held_by` must stay
   kInFlight,  // the gang would go whole, but a member is being bound
   kLater,     // surplus goes now, the gang in a later step
+  kGuard,     // whoever else may go does, but a guard does not let go of `held_by`
 };
 
 struct DrainPlan {
   std::vector<TaskId> go;  // in the order of the members
   bool whole = false;      // the gang goes whole
   DrainHold hold = DrainHold::kNothing;
-  TaskId held_by;  // kMember
+  TaskId held_by;  // kMember, kGuard: the first of them
 };
 
 // `keep_gangs` false: Volcano's way (D25), the first that the budget allows.

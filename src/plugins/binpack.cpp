@@ -108,6 +108,7 @@ void BinpackPlugin::Open(Session& session, const PluginOption& option, PluginHoo
   }
   if (weight_ == 0) return;
   hooks.score.emplace();
+  hooks.lasting.emplace();  // the weights are the configuration's
   hooks.score->node = [this](ClassId cls, NodeId node) { return Score(cls, node); };
 }
 

@@ -1,12 +1,10 @@
 // cdp, cooldown protection: a pod that has only just been placed is not taken away again. A guard
 // for preemption and reclaiming; a closing zone does not wait for cooldowns.
 //
-// - A pod's cooldown is its own, else its PodGroup's, else its Queue's, else the configured
-// default.
+// - A pod's cooldown is its own, else its PodGroup's, else its Queue's, else the configured one.
 // - A job that has lost pods to others of late has longer cooldowns (cdp.backoff), and none is
-// taken
-//   from it when that has happened often enough (cdp.max-evictions). What counts is how often it
-//   was disturbed, not how many pods went at once: one per cycle, remembered in CycleMemory.
+//   taken from it when that has happened often enough (cdp.max-evictions). What counts is how often
+//   it was disturbed, not how many pods went at once: one per cycle, remembered in CycleMemory.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -22,6 +20,7 @@
 #include "base/timestamp.h"
 #include "session/cooldown_settings.h"
 #include "session/job_by_name.h"
+#include "session/made_room_for.h"
 #include "session/plugin.h"
 #include "session/session.h"
 #include "session/victim_notes.h"
@@ -136,8 +135,7 @@ void CooldownPlugin::Close(Session& session) {
   const Cluster& cluster = session.cluster;
   for (const Eviction& eviction : session.plan.evictions) {
     const JobId job = cluster.tasks[eviction.task].job;
-    if (!job.valid() || !eviction.for_task.valid()) continue;
-    if (cluster.tasks[eviction.for_task].job == job) continue;
+    if (!job.valid() || !MadeRoomFor(cluster, eviction).valid()) continue;
     Times& times = session.memory.JobEvictionsOf(cluster.JobKey(job)).times;
     if (times.empty() || times.back() != session.now) times.push_back(session.now);
   }

@@ -13,6 +13,7 @@
 #include "fair_share/amount_copies.h"
 #include "fair_share/dominant_share.h"
 #include "fair_share/share_tree.h"
+#include "model/cluster_changes.h"
 #include "session/call_column.h"
 #include "session/plugin.h"
 #include "session/session.h"
@@ -28,12 +29,13 @@ constexpr double kShareDelta = 0.000001;
 class DrfPlugin final : public Plugin {
  public:
   void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override;
+  bool Reopen(Session& session, const ClusterChanges& changes) override;
 
  private:
   void AddUpJobs();
   void GrowTree();
 
-  int CompareJobs(JobId left, JobId right) const;
+  int CompareJobs(JobId left, JobId right);
   int CompareQueues(QueueId left, QueueId right);
   Vote ChooseForPreemptor(TaskId preemptor, std::span<const TaskId> candidates,
                           std::vector<TaskId>& victims);
@@ -57,9 +59,20 @@ class DrfPlugin final : public Plugin {
   const Cluster* cluster_ = nullptr;
   std::optional<VictimNotes> notes_;
 
-  // What each job has, including what is only pipelined, and its dominant share. Logged.
+  // What each job has, including what is only pipelined, and its dominant share. Logged. A share is
+  // computed when somebody asks, and anew when the cluster has become another size.
+  double Share(JobId job) {
+    if (share_of_size_[job] != size_number_) {
+      share_of_size_[job] = size_number_;
+      share_[job] = DominantShare(allocated_[job], cluster_->total);
+    }
+    return share_[job];
+  }
   Table<JobId, Resource> allocated_;
   Table<JobId, double> share_;
+  Table<JobId, uint32_t> share_of_size_;  // by job: for which size of the cluster share_ is
+  uint32_t size_number_ = 1;
+  Resource size_;  // the cluster's, of that number
   AmountCopies<JobId> what_if_;
   CallColumn<JobId, TaskId> first_;
   uint64_t questions_ = 0;
@@ -108,11 +121,33 @@ void DrfPlugin::AddUpJobs() {
   const size_t jobs = cluster_->jobs.size();
   allocated_.Reset(jobs);
   share_.Reset(jobs, 0);
+  share_of_size_.Reset(jobs, 0);
+  size_ = cluster_->total;
   what_if_.Reset(jobs);
-  for (JobId job : cluster_->jobs_by_name) {
+  for (JobId job : cluster_->jobs_by_name) allocated_[job] = cluster_->jobs[job].allocated;
+}
+
+bool DrfPlugin::Reopen(Session&, const ClusterChanges& changes) {
+  if (tree_) return false;  // it has every job in it
+  FollowJobs(changes, allocated_);
+  FollowJobs(changes, share_);
+  FollowJobs(changes, share_of_size_);
+  for (const JobId job : changes.jobs) {
     allocated_[job] = cluster_->jobs[job].allocated;
-    share_[job] = DominantShare(allocated_[job], cluster_->total);
+    share_of_size_[job] = 0;
   }
+  if (!size_.SameAs(cluster_->total)) {
+    size_ = cluster_->total;
+    ++size_number_;
+  }
+  if (!changes.job_steps.empty()) what_if_.Reset(cluster_->jobs.size());
+#ifdef KRAFLA_VERIFY
+  for (const JobId job : cluster_->jobs_by_name)
+    KRAFLA_CHECK(allocated_[job].SameAs(cluster_->jobs[job].allocated) &&
+                     Share(job) == DominantShare(allocated_[job], cluster_->total),
+                 cluster_->JobKey(job));
+#endif
+  return true;
 }
 
 void DrfPlugin::GrowTree() {
@@ -136,9 +171,11 @@ void DrfPlugin::GrowTree() {
     path_of_[queue] = tree_->Find(cluster_->queues[queue].hierarchy);
 }
 
-int DrfPlugin::CompareJobs(JobId left, JobId right) const {
-  if (share_[left] == share_[right]) return 0;
-  return share_[left] < share_[right] ? -1 : 1;
+int DrfPlugin::CompareJobs(JobId left, JobId right) {
+  const double left_share = Share(left);
+  const double right_share = Share(right);
+  if (left_share == right_share) return 0;
+  return left_share < right_share ? -1 : 1;
 }
 
 int DrfPlugin::CompareQueues(QueueId left, QueueId right) {
@@ -249,6 +286,7 @@ void DrfPlugin::NoteDeallocated(TaskId task) {
 
 void DrfPlugin::BeginChange(JobId job) {
   UndoLog& undo = session_->undo;
+  (void)Share(job);  // what is saved is the share of what is saved
   undo.Save(allocated_[job]);
   undo.Save(share_[job]);
   if (!InTree(job)) return;

@@ -74,7 +74,7 @@ class GangPlugin final : public Plugin {
   }
 
   void Close(Session& session) override {
-    for (JobId id : session.cluster.jobs_by_name) {
+    for (JobId id : session.JobsToClose()) {
       const Job& job = session.cluster.jobs[id];
       if (job.tasks.empty()) continue;
       if (job.IsReady()) {

@@ -45,6 +45,8 @@ class NodeOrderPlugin final : public Plugin {
     return specs;
   }
 
+  bool Reopen(Session&, const ClusterChanges& changes) override { return scores_->Follow(changes); }
+
   void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override {
     ScoreWeights weights;
     for (const WeightArgument& argument : kWeights)
@@ -54,6 +56,7 @@ class NodeOrderPlugin final : public Plugin {
     scores_.emplace(session.cluster, session.kube, weights);
 
     ScoreHook& score = hooks.score.emplace();
+    hooks.lasting.emplace();  // nothing else
     score.node = [this](ClassId cls, NodeId node) { return scores_->NodeScore(cls, node); };
     score.batch = [this](TaskId task, std::span<const NodeId> nodes, std::span<double> scores) {
       scores_->Batch(task, nodes, scores);

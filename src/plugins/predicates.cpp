@@ -56,6 +56,11 @@ class PredicatesPlugin final : public Plugin {
     return specs;
   }
 
+  bool Reopen(Session&, const ClusterChanges& changes) override {
+    hidden_.clear();
+    return filters_->Follow(changes);
+  }
+
   void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override {
     FilterSwitches switches;
     for (const SwitchArgument& argument : kSwitches)
@@ -70,6 +75,8 @@ class PredicatesPlugin final : public Plugin {
     predicate.fixed = [this](ClassId cls, std::span<Refusal> by_node) {
       filters_->Fixed(cls, by_node);
     };
+    predicate.fixed_at = [this](ClassId cls, NodeId node) { return filters_->FixedAt(cls, node); };
+    hooks.lasting.emplace();  // nothing else
     predicate.current = [this](TaskId task, NodeId node) { return filters_->Current(task, node); };
     predicate.current_is_node_local = [this](ClassId cls) {
       return filters_->CurrentIsNodeLocal(cls);

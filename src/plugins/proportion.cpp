@@ -15,6 +15,7 @@
 #include "fair_share/amount_copies.h"
 #include "fair_share/dominant_share.h"
 #include "fair_share/job_reservation.h"
+#include "fair_share/queue_ledger.h"
 #include "fair_share/shortage.h"
 #include "fair_share/water_filling.h"
 #include "session/plugin.h"
@@ -41,11 +42,13 @@ struct Account {
 class ProportionPlugin final : public Plugin {
  public:
   void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override;
+  bool Reopen(Session& session, const ClusterChanges& changes) override;
   void Close(Session& session) override { Report(session); }
 
  private:
   void OpenAccounts();
   void AddUpJobs();
+  void TakeSums();
   void ShareOut();
   void LogAccounts() const;
   void Report(Session& session) const;
@@ -71,6 +74,7 @@ class ProportionPlugin final : public Plugin {
   std::optional<VictimNotes> notes_;
   Table<QueueId, Account> accounts_;
   AmountCopies<QueueId> what_if_;
+  QueueLedger ledger_;  // made when a session is opened again
   // A number for what all accounts hold together, which a rollback brings back with them.
   uint64_t accounts_state_ = 0;
   uint64_t last_accounts_state_ = 0;
@@ -118,6 +122,25 @@ void ProportionPlugin::Open(Session& session, const PluginOption& option, Plugin
   hooks.simulate_remove = [this](TaskId, TaskId removed) { NoteDeallocated(removed); };
 }
 
+bool ProportionPlugin::Reopen(Session& session, const ClusterChanges& changes) {
+  if (ledger_.made()) {
+    ledger_.Follow(*cluster_, changes);
+  } else {
+    ledger_.Make(*cluster_);
+  }
+  accounts_state_ = ++last_accounts_state_;
+  OpenAccounts();
+  if (ledger_.exact()) {
+    TakeSums();
+  } else {
+    AddUpJobs();
+  }
+  ShareOut();
+  LogAccounts();
+  Report(session);
+  return true;
+}
+
 void ProportionPlugin::OpenAccounts() {
   accounts_.Reset(cluster_->queues.size());
   what_if_.Reset(cluster_->queues.size());
@@ -163,6 +186,31 @@ void ProportionPlugin::AddUpJobs() {
     }
     account.elastic.Add(ElasticResources(job));
   }
+}
+
+void ProportionPlugin::TakeSums() {
+  for (const QueueId queue : cluster_->queues_by_name) {
+    const QueueLedger::Sums& sums = ledger_.Of(queue);
+    Account& account = accounts_[queue];
+    account.known = sums.jobs > 0;
+    account.allocated = sums.allocated.Sum();
+    account.request = sums.request.Sum();
+    account.inqueue = sums.inqueue.Sum();
+    account.elastic = sums.elastic.Sum();
+  }
+#ifdef KRAFLA_VERIFY
+  const Table<QueueId, Account> taken = accounts_;
+  OpenAccounts();
+  AddUpJobs();
+  for (const QueueId queue : cluster_->queues_by_name) {
+    const Account& l = taken[queue];
+    const Account& r = accounts_[queue];
+    KRAFLA_CHECK(l.known == r.known && l.allocated.SameAs(r.allocated) &&
+                     l.request.SameAs(r.request) && l.inqueue.SameAs(r.inqueue) &&
+                     l.elastic.SameAs(r.elastic),
+                 cluster_->QueueName(queue));
+  }
+#endif
 }
 
 void ProportionPlugin::ShareOut() {

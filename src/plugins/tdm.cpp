@@ -27,6 +27,7 @@
 #include "session/job_disruptions.h"
 #include "session/plugin.h"
 #include "session/session.h"
+#include "session/tdm_settings.h"
 #include "session/victim_notes.h"
 #include "session/zone_drainer.h"
 
@@ -34,11 +35,6 @@ namespace krafla {
 
 namespace {
 
-constexpr std::string_view kZonePrefix = "tdm.revocable-zone.";
-constexpr std::string_view kEvictPeriod = "tdm.evict.period";
-constexpr std::string_view kTimeZone = "tdm.timezone";
-constexpr std::string_view kDrainLead = "tdm.drain-lead";
-constexpr int64_t kDefaultEvictPeriodNs = 60 * Timestamp::kNsPerSecond;
 constexpr double kPreferred = 100;  // Kubernetes' highest node score
 
 template <class T>
@@ -73,12 +69,12 @@ class TdmPlugin final : public Plugin, public DrainReport {
     uint32_t zone;  // index into node_zones_
   };
 
-  void ReadZones(const PluginOption& option);
   void FindZoneNodes();
   NodeZone DescribeZone(StrId name);
-  void ReadWindows(DrainZone& zone, std::string_view text);
-  std::optional<Timestamp> NextWindowChange(const ZoneSchedule& schedule) const;
+  void ReadWindows(const TdmZone& read);
   std::optional<Timestamp> NextTimer() const;
+
+  std::vector<uint64_t> ZoneWords() const;
 
   ZoneWish WishOf(const Task& task) const;
   const ZoneWish& WishOfClass(ClassId cls);
@@ -86,6 +82,7 @@ class TdmPlugin final : public Plugin, public DrainReport {
   // 0: the node's zone can be used.
   ReasonCode WhyNotUsable(const ZoneNode& node, const ZoneWish& wish);
   void Filter(ClassId cls, std::span<Refusal> refusals);
+  Refusal FilterAt(ClassId cls, NodeId node);
   void LogFilter(TaskId task);
   double Score(ClassId cls, NodeId node);
   bool StepsAside(TaskId task) const;
@@ -97,8 +94,7 @@ class TdmPlugin final : public Plugin, public DrainReport {
   Session* session_ = nullptr;
   Cluster* cluster_ = nullptr;
   AccessRules access_;
-  TimeZone time_zone_;
-  int64_t lead_ns_ = 0;
+  TdmSettings settings_;
 
   std::vector<DrainZone> zones_;                  // configured, by name
   std::vector<std::string> why_closed_;           // by zone, empty where it is open
@@ -123,16 +119,16 @@ class TdmPlugin final : public Plugin, public DrainReport {
 
 std::vector<ArgumentSpec> TdmPlugin::Arguments() const {
   return {
-      {std::string(kZonePrefix) + "*", ArgumentType::kString,
+      {std::string(TdmSettings::kZonePrefix) + "*", ArgumentType::kString,
        "when the zone of that name is open: HH:MM-HH:MM, or several such windows with days, "
        "Mon-Fri 08:00-21:00; Sat,Sun 10:00-14:00",
        [](std::string_view text) { return ProblemOf(ParseZoneSchedule(text)); }},
-      {std::string(kEvictPeriod), ArgumentType::kDuration,
+      {std::string(TdmSettings::kEvictPeriod), ArgumentType::kDuration,
        "the time between two steps of emptying a closed zone, default 1m"},
-      {std::string(kTimeZone), ArgumentType::kString,
+      {std::string(TdmSettings::kTimeZone), ArgumentType::kString,
        "the IANA name of the time zone of the windows, default the scheduler's own",
        [](std::string_view text) { return ProblemOf(FindTimeZone(text)); }},
-      {std::string(kDrainLead), ArgumentType::kDuration,
+      {std::string(TdmSettings::kDrainLead), ArgumentType::kDuration,
        "how long before its window closes a zone begins to be emptied, default 0s",
        [](std::string_view text) -> std::optional<std::string> {
          const Result<int64_t> lead_ns = ParseGoDuration(text);
@@ -145,20 +141,19 @@ std::vector<ArgumentSpec> TdmPlugin::Arguments() const {
 void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
   session_ = &session;
   cluster_ = &session.cluster;
-  access_ = {.named_zones = session.compat.named_zones,
-             .needs_annotation = session.compat.implied_zone,
-             .silence_is_no = session.compat.preemptable_default};
-  const int64_t period_ns =
-      option.arguments.GetDurationNs(kEvictPeriod).value_or(kDefaultEvictPeriodNs);
-  lead_ns_ = std::max<int64_t>(0, option.arguments.GetDurationNs(kDrainLead).value_or(0));
-  ReadZones(option);
+  access_ = AccessRulesOf(session.compat);
+  settings_ = ReadTdmSettings(option, session.compat, session.zone);
+  const int64_t period_ns = settings_.evict_period_ns;
+  for (const TdmZone& zone : settings_.zones) ReadWindows(zone);
   FindZoneNodes();
   notes_.emplace(session, "tdm");
   disruptions_.emplace(session, period_ns);
   drainer_.emplace(session, zones_, period_ns, access_, *disruptions_, *notes_);
 
   hooks.predicate = PredicateHook{
-      .fixed = [this](ClassId cls, std::span<Refusal> refusals) { Filter(cls, refusals); }};
+      .fixed = [this](ClassId cls, std::span<Refusal> refusals) { Filter(cls, refusals); },
+      .fixed_at = [this](ClassId cls, NodeId node) { return FilterAt(cls, node); }};
+  hooks.lasting = ZoneWords();
   if (session.log.V(4))
     hooks.predicate->prepare = [this](TaskId task) {
       LogFilter(task);
@@ -214,64 +209,40 @@ std::optional<Timestamp> TdmPlugin::NextTimer() const {
 
 // ---- zones
 
-void TdmPlugin::ReadZones(const PluginOption& option) {
-  time_zone_ = session_->zone;
-  if (const auto name = option.arguments.GetString(kTimeZone))
-    if (const Result<TimeZone> found = FindTimeZone(*name)) time_zone_ = *found;
-
-  std::vector<const Argument*> arguments;
-  for (const Argument& argument : option.arguments.items)
-    if (argument.key.starts_with(kZonePrefix)) arguments.push_back(&argument);
-  std::sort(arguments.begin(), arguments.end(),
-            [](const Argument* l, const Argument* r) { return l->key < r->key; });
-  for (const Argument* argument : arguments) {
-    DrainZone zone{.name = argument->key.substr(kZonePrefix.size())};
-    ReadWindows(zone, argument->text);
-    zones_.push_back(std::move(zone));
-  }
-}
-
-std::optional<Timestamp> TdmPlugin::NextWindowChange(const ZoneSchedule& schedule) const {
-  return session_->compat.windows ? NextChange(schedule, session_->now, time_zone_)
-                                  : NextChangeVolcano(*schedule.Daily(), session_->now, time_zone_);
-}
-
-void TdmPlugin::ReadWindows(DrainZone& zone, std::string_view text) {
+void TdmPlugin::ReadWindows(const TdmZone& read) {
   const Timestamp now = session_->now;
+  DrainZone& zone = zones_.emplace_back(DrainZone{.name = read.name});
   std::string& why_closed = why_closed_.emplace_back();
   std::optional<Timestamp>& change = change_.emplace_back();
-  const Result<ZoneSchedule> schedule = ParseZoneSchedule(text);
-  if (!schedule) {
+  if (!read.readable()) {
     // Only a lenient reading of the configuration lets such a window through (D11).
-    why_closed =
-        fmt::format("zone {} is never open: its window {} cannot be read", zone.name, Quoted(text));
+    why_closed = fmt::format("zone {} is never open: its window {} cannot be read", zone.name,
+                             Quoted(read.text));
     return;
   }
-  if (!session_->compat.windows && !ParseZoneWindow(text)) {
+  if (!settings_.whole_windows && !read.one_daily_window) {
     why_closed = fmt::format(
         "zone {} is never open: {} is more than one daily window, which Volcano does not know",
-        zone.name, Quoted(text));
+        zone.name, Quoted(read.text));
     return;
   }
-  zone.open = session_->compat.windows ? IsOpen(*schedule, now, time_zone_)
-                                       : IsOpenVolcano(*schedule->Daily(), now, time_zone_);
-  change = NextWindowChange(*schedule);
+  zone.open = settings_.IsOpen(read, now);
+  change = settings_.NextChange(read, now);
   if (!zone.open) {
-    why_closed = DescribeClosed(zone.name, *schedule, now, time_zone_);
+    why_closed = DescribeClosed(zone.name, *read.schedule, now, settings_.time_zone);
     return;
   }
-  if (lead_ns_ == 0 || !change) return;
+  if (settings_.drain_lead_ns == 0 || !change) return;
   zone.closes = *change;
-  zone.empties_early = ElapsedNs(now, zone.closes) <= lead_ns_;
-  if (!zone.empties_early) change = Timestamp{zone.closes.ns - lead_ns_};
+  zone.empties_early = settings_.IsEmptied(read, now);
+  if (!zone.empties_early) change = Timestamp{zone.closes.ns - settings_.drain_lead_ns};
 }
 
 void TdmPlugin::FindZoneNodes() {
   not_revocable_ = session_->reasons.Intern(
       fmt::format("not allowed on revocable node: needs annotation {}", keys::kRevocableZone));
-  for (NodeId node : cluster_->nodes_by_name) {
+  for (NodeId node : session_->ZoneNodes()) {
     const StrId name = cluster_->nodes[node].zone;
-    if (name == kEmptyStr) continue;
     const auto [it, is_new] =
         zone_of_name_.try_emplace(name, static_cast<uint32_t>(node_zones_.size()));
     if (is_new) node_zones_.push_back(DescribeZone(name));
@@ -289,14 +260,14 @@ TdmPlugin::NodeZone TdmPlugin::DescribeZone(StrId id) {
   const auto it = std::find_if(zones_.begin(), zones_.end(),
                                [&](const DrainZone& z) { return z.name == name; });
   if (it == zones_.end()) {
-    zone.closed = session_->reasons.Intern(
-        fmt::format("zone {} is not configured: no argument {}{}", name, kZonePrefix, name));
+    zone.closed = session_->reasons.Intern(fmt::format(
+        "zone {} is not configured: no argument {}{}", name, TdmSettings::kZonePrefix, name));
     return zone;
   }
   zone.configured = &*it;
   if (it->closes.Present())
     zone.too_long = session_->reasons.Intern(fmt::format(
-        "zone {} closes at {}{}", name, DescribeTime(it->closes, time_zone_),
+        "zone {} closes at {}{}", name, DescribeTime(it->closes, settings_.time_zone),
         it->empties_early ? fmt::format(" and takes only pods that will be done by then: needs "
                                         "annotation {}",
                                         keys::kExpectedRunTime)
@@ -304,6 +275,18 @@ TdmPlugin::NodeZone TdmPlugin::DescribeZone(StrId id) {
   if (!it->open)
     zone.closed = session_->reasons.Intern(why_closed_[static_cast<size_t>(it - zones_.begin())]);
   return zone;
+}
+
+// What the zones say to a class now. With a window's end in sight it depends on the instant.
+std::vector<uint64_t> TdmPlugin::ZoneWords() const {
+  std::vector<uint64_t> words{not_revocable_};
+  bool ends = false;
+  for (const NodeZone& zone : node_zones_) {
+    words.insert(words.end(), {zone.name.value, zone.closed, zone.foreign, zone.too_long});
+    ends = ends || zone.too_long != 0;
+  }
+  if (ends) words.push_back(static_cast<uint64_t>(session_->now.ns));
+  return words;
 }
 
 // ---- predicate and score: what a class may do, asked once per session
@@ -355,6 +338,13 @@ void TdmPlugin::Filter(ClassId cls, std::span<Refusal> refusals) {
   for (const ZoneNode& entry : zone_nodes_)
     if (const ReasonCode why = WhyNotUsable(entry, wish); why != 0)
       refusals[entry.node.value].Join({Refusal::kUnschedulableAndUnresolvable, why});
+}
+
+Refusal TdmPlugin::FilterAt(ClassId cls, NodeId node) {
+  const StrId name = cluster_->nodes[node].zone;
+  if (name == kEmptyStr) return {};
+  const ReasonCode why = WhyNotUsable({node, zone_of_name_.at(name)}, WishOfClass(cls));
+  return why != 0 ? Refusal{Refusal::kUnschedulableAndUnresolvable, why} : Refusal{};
 }
 
 // The lines are per task and node; the answer is per class, so they are written apart from it.

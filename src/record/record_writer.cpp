@@ -159,6 +159,11 @@ void RecordWriter::Failed(const std::string& why) {
   not_before_ = Clock::now() + kPauseAfterFailure;
 }
 
+std::optional<RecordWriter::Clock::time_point> RecordWriter::FlushDue() const {
+  if (!unflushed_) return std::nullopt;
+  return last_flush_ + kFlushPeriod;
+}
+
 void RecordWriter::EndBatch() {
   if (!unflushed_ || Clock::now() - last_flush_ < kFlushPeriod) return;
   Flush();
@@ -167,7 +172,9 @@ void RecordWriter::EndBatch() {
 void RecordWriter::Flush() {
   last_flush_ = Clock::now();
   unflushed_ = false;
-  if (file_ != nullptr && !file_->Flush()) Failed(file_->problem());
+  if (file_ == nullptr) return;
+  if (!file_->Flush()) return Failed(file_->problem());
+  counts_.bytes = older_bytes_ + file_->bytes();
 }
 
 void RecordWriter::MakeRoom(size_t room) {
@@ -181,7 +188,7 @@ void RecordWriter::MakeRoom(size_t room) {
     std::error_code error;
     if (fs::remove(path, error)) total -= std::min(total, size);
   }
-  counts_.bytes = total;
+  older_bytes_ = total;
 }
 
 }  // namespace krafla

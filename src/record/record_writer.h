@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "record/gzip_file.h"
@@ -45,7 +46,8 @@ class RecordWriter {
   // At the end of a batch: puts it into the file, at most once a second.
   void EndBatch();
   void Flush();
-  bool has_unflushed() const { return unflushed_; }
+  // When the next EndBatch has something to do; nothing: not before something is written.
+  std::optional<Clock::time_point> FlushDue() const;
 
   struct Counts {
     uint64_t segments = 0;
@@ -68,6 +70,7 @@ class RecordWriter {
   std::string path_;
   uint64_t next_number_ = 1;
   size_t state_bytes_ = 0;  // of the segment's state, compressed
+  size_t older_bytes_ = 0;  // of the other segments
   std::string why_ = "start";
   bool unflushed_ = false;
   bool said_ = false;

@@ -16,9 +16,9 @@ void StateKeeper::Run() {
   RecordWriter* writer = options_.writer.get();
   while (true) {
     // What was written down is in its file after a second at most.
-    const bool soon = writer != nullptr && writer->has_unflushed();
-    ChangeFeed::Batch batch = feed_.Take(ChangeFeed::Clock::now() +
-                                         (soon ? std::chrono::seconds(1) : std::chrono::hours(1)));
+    const auto due = writer != nullptr ? writer->FlushDue() : std::nullopt;
+    ChangeFeed::Batch batch =
+        feed_.Take(due.value_or(ChangeFeed::Clock::now() + std::chrono::hours(1)));
     if (batch.gap && writer != nullptr) writer->Gap();
     for (RecordedChange& change : batch.changes) {
       // Behind a gap the folded changes together make the state; a segment begins after them.

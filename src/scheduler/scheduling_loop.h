@@ -6,30 +6,29 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cluster_state/live_cluster.h"
 #include "config/scheduler_config.h"
+#include "scheduler/eviction_ledger.h"
 #include "session/session.h"
 
 namespace krafla {
 
-// The phase a PodGroup is to get, when it differs from what it has.
-struct JobPhaseChange {
-  JobId job;
-  JobPhase before;
-  JobPhase after;
-};
-
 // What a cycle decided, while its session is still open: ids are good during the call only, and
 // LiveCluster must not be changed by it. A bind or an eviction that fails is told to LiveCluster
-// afterwards, as the pod's true state.
+// afterwards, as the pod's true state; an eviction then ceases to count for budgets, evict periods
+// and cooldowns.
 class DecisionSink {
  public:
   virtual ~DecisionSink() = default;
   virtual void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) = 0;
+  // A cycle that would decide what the last one did, which was nothing, and say the same about
+  // everything.
+  virtual void OnNothingNew() {}
 };
 
 class SchedulingLoop {
@@ -44,28 +43,57 @@ class SchedulingLoop {
 
   // Runs one cycle. Afterwards the cluster holds what is assumed of it: bound pods are Binding,
   // evicted ones Releasing, jobs have their new phases; every other mark of the session is gone.
+  // When none is due and the last one decided nothing, nobody is searched for again: what a cycle
+  // decides depends on the cluster, the configuration, the memory and, by way of timers, the time.
   void RunCycle(Timestamp now, DecisionSink& sink);
 
   void SetConfig(SchedulerConfig config);
   // Called when a session is about to open, with what it will remember: for whoever writes it down,
-  // or sets it to what was written down.
+  // or sets it to what was written down. Every cycle is run in full then.
   void SetBeforeSession(std::function<void(CycleMemory& memory)> before_session) {
     before_session_ = std::move(before_session);
   }
+  // For tests: every cycle is run in full, due or not.
+  void SearchAlways() { searches_always_ = true; }
+  // For tests: each cycle is also run by a session that is opened afresh, and must decide the same.
+  void CompareWithFreshSessions() { compares_ = true; }
   const SchedulerConfig& config() const { return config_; }
   CycleMemory& memory() { return memory_; }
+
+  // The API has taken the last eviction of this pod ("namespace/name"). Whoever does not say so has
+  // it found out when the pod is gone; one that was refused is known by the pod's true state.
+  void EvictionTaken(const std::string& pod) { evictions_.Taken(pod); }
+  // Jobs that evict each other in turn, found since the last call; each ring once in an hour.
+  std::vector<EvictionLedger::Ring> TakeEvictionRings();
+  // Jobs ("namespace/name") of which less is remembered than their last cycles put down, because
+  // evictions were refused; each once.
+  std::vector<std::string> TakeWithdrawn() { return evictions_.TakeWithdrawn(); }
   uint64_t cycles() const { return cycles_; }
+  // Of these, how many went on with the session of the one before.
+  uint64_t cycles_with_kept_session() const { return kept_; }
 
  private:
+  void OpenSession(Timestamp now);
+  bool WouldRepeatItself(Timestamp now) const;
+
   LiveCluster& live_;
   SchedulerConfig config_;
   TimeZone zone_;
   Log& log_;
   CycleMemory memory_;
   std::function<void(CycleMemory& memory)> before_session_;
+  EvictionLedger evictions_{memory_};
+  // Kept from cycle to cycle: what it has computed follows the changes.
+  std::unique_ptr<Session> session_;
+  bool compares_ = false;
+  bool searches_always_ = false;
+  bool decided_nothing_ = false;  // the last cycle
+  Timestamp last_cycle_;
+  CycleMemory memory_then_;  // as the last cycle left it
   std::optional<Timestamp> next_timer_;
   uint64_t seen_version_ = 0;
   uint64_t cycles_ = 0;
+  uint64_t kept_ = 0;
 };
 
 }  // namespace krafla

@@ -34,6 +34,10 @@ template <class Change>
 class ChangeList {
  public:
   size_t size() const { return changes_.size(); }
+  void Clear() {
+    changes_.clear();
+    looked_at_ = 0;
+  }
   void push_back(Change change) { changes_.push_back(change); }
 
   // Whoever looks may remember how far.

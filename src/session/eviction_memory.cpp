@@ -20,17 +20,32 @@ void Append(std::string& list, const std::string& part) {
   list += part;
 }
 
-}  // namespace
+void AppendZone(std::string& list, const CycleMemory::ZoneEviction& eviction) {
+  Append(list, fmt::format("{}={}", eviction.zone, Precise(eviction.at)));
+}
 
-GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group, Timestamp now) {
+GroupMemory MemoryOfJob(const CycleMemory& memory, std::string_view group) {
   GroupMemory texts;
-  for (const CycleMemory::ZoneEviction& eviction : memory.last_evictions)
-    if (eviction.at == now)
-      Append(texts.zone_evictions, fmt::format("{}={}", eviction.zone, Precise(now)));
   if (const CycleMemory::JobEvictions* evictions = memory.FindJobEvictions(group))
     for (const Timestamp at : evictions->times) Append(texts.evictions, Precise(at));
   if (const CycleMemory::JobLoss* loss = memory.FindJobLoss(group))
     texts.loss = fmt::format("{}/{}", Precise(loss->at), loss->size);
+  return texts;
+}
+
+}  // namespace
+
+GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group, Timestamp now) {
+  GroupMemory texts = MemoryOfJob(memory, group);
+  for (const CycleMemory::ZoneEviction& eviction : memory.last_evictions)
+    if (eviction.at == now) AppendZone(texts.zone_evictions, eviction);
+  return texts;
+}
+
+GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group) {
+  GroupMemory texts = MemoryOfJob(memory, group);
+  for (const CycleMemory::ZoneEviction& eviction : memory.last_evictions)
+    AppendZone(texts.zone_evictions, eviction);
   return texts;
 }
 

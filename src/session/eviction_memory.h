@@ -12,6 +12,8 @@ namespace krafla {
 // What is worth keeping of the group "namespace/name", of which somebody is evicted now. Zones are
 // those that were emptied of somebody at `now`.
 GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group, Timestamp now);
+// The same with every zone whose clock runs, whenever it was started.
+GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group);
 // Adds to `memory` what is later than what it knows. What cannot be read is passed over.
 void Recall(const GroupMemory& texts, std::string_view group, CycleMemory& memory);
 

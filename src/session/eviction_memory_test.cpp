@@ -30,6 +30,16 @@ TEST(EvictionMemory, WhatIsWrittenIsReadBackToTheNanosecond) {
   EXPECT_EQ(after.FindJobLoss("a/other"), nullptr);
 }
 
+TEST(EvictionMemory, TheWholeHasTheClocksOfAllZones) {
+  CycleMemory memory;
+  memory.SetLastEviction("rz1", kNow);
+  memory.SetLastEviction("rz2", Timestamp::FromUnixSeconds(1'772'000'000));
+  const GroupMemory texts = MemoryOf(memory, "a/g");
+  EXPECT_EQ(texts.zone_evictions,
+            "rz1=2026-03-08T20:00:00.000000123Z,rz2=2026-02-25T06:13:20.000000000Z");
+  EXPECT_EQ(texts.evictions, "");
+}
+
 TEST(EvictionMemory, NothingToSayIsNothing) {
   EXPECT_TRUE(MemoryOf({}, "a/g", kNow).empty());
   CycleMemory memory;

@@ -24,6 +24,10 @@ struct FitError {
 
 class FitErrors {
  public:
+  void Clear() {
+    by_task_.clear();
+    failed_roles_.clear();
+  }
   void Set(const Cluster& cluster, TaskId task, FitError error);
   const FitError* Find(TaskId task) const;
   // Whether some task of this role in this job has found no node.

@@ -30,6 +30,9 @@ struct PredicateHook {
   // The part of the answer that holds as long as the session, once per class: adds to one refusal
   // per node.
   std::function<void(ClassId, std::span<Refusal>)> fixed;
+  // The same for one node, of which the facts have changed between two sessions. Without it all
+  // nodes are asked again.
+  std::function<Refusal(ClassId, NodeId)> fixed_at;
   // The part that depends on the pods that are on nodes now. Called after `prepare` of that task.
   std::function<Refusal(TaskId, NodeId)> current;
   // Whether `current` for this class depends on nothing but the node itself, so that an answer
@@ -70,15 +73,19 @@ struct PluginHooks {
   std::function<int(TaskId, TaskId)> task_order;
   std::function<int(JobId, JobId)> sub_job_order;  // of a job's groups, named by their jobs
 
-  std::function<std::optional<InvalidJob>(JobId)> job_valid;
+  std::function<std::optional<InvalidJob>(JobId)> job_valid;  // looks at the job alone
   std::function<bool(JobId)> job_ready;
   std::function<Vote(JobId)> job_pipelined;
-  std::function<bool(JobId)> job_starving;
+  std::function<bool(JobId)> job_starving;  // looks at the job alone
   std::function<Vote(JobId)> job_enqueueable;
   std::function<void(JobId)> job_enqueued;
 
   std::optional<PredicateHook> predicate;
   std::optional<ScoreHook> score;
+  // What `predicate` (all of it that is kept per class) and `score` depend on beside the class and
+  // the node, in words that are equal in two sessions only if the answers are. Answers are then
+  // kept from one session to the next; without it they are not.
+  std::optional<std::vector<uint64_t>> lasting;
   std::function<NodeId(TaskId, std::span<const NodeId>, std::span<const double>)> best_node;
 
   VictimsFn preemptable;

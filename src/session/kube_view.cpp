@@ -27,15 +27,32 @@ void KubeView::EnsureBuilt() {
   gpu_kind_ = cluster_.kinds.Find("nvidia.com/gpu");
   pods_.Resize(cluster_.nodes.size());
   sums_.Reset(cluster_.nodes.size());
-  for (uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
-    const NodeId node(n);
-    pods_[node] = cluster_.nodes[node].tasks;
-    for (TaskId task : pods_[node]) {
-      AddSums(task, node, 1);
-      const PodSpec& spec = cluster_.SpecOf(task);
-      if (!spec.required_anti_affinity.empty()) anti_.push_back(task);
-      if (spec.HasPodAffinity()) affine_.push_back(task);
-    }
+  for (uint32_t n = 0; n < cluster_.nodes.size(); ++n) AddNode(NodeId(n));
+}
+
+void KubeView::AddNode(NodeId node) {
+  pods_[node] = cluster_.nodes[node].tasks;
+  for (TaskId task : pods_[node]) {
+    AddSums(task, node, 1);
+    const PodSpec& spec = cluster_.SpecOf(task);
+    if (!spec.required_anti_affinity.empty()) anti_.push_back(task);
+    if (spec.HasPodAffinity()) affine_.push_back(task);
+  }
+}
+
+void KubeView::Follow(const ClusterChanges& changes) {
+  ++version_;
+  if (!built_) return;
+  // Pods with affinity are listed over all nodes, by the numbers they had: listed anew.
+  if (!anti_.empty() || !affine_.empty()) {
+    built_ = false;
+    anti_.clear();
+    affine_.clear();
+    return;
+  }
+  for (const NodeId node : changes.nodes) {
+    sums_[node] = {};
+    AddNode(node);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/undo_log.h"
 #include "model/cluster.h"
+#include "model/cluster_changes.h"
 
 namespace krafla {
 
@@ -26,6 +27,8 @@ class KubeView {
   // Built when first needed; must happen before the session's first change.
   void EnsureBuilt();
   bool built() const { return built_; }
+  // Between two sessions, when everything the last one did has been taken back.
+  void Follow(const ClusterChanges& changes);
 
   void Add(TaskId task, NodeId node, UndoLog& undo);
   void Remove(TaskId task, NodeId node, UndoLog& undo);  // no change when it is not there
@@ -42,6 +45,7 @@ class KubeView {
   void NoteRollback() { ++version_; }
 
  private:
+  void AddNode(NodeId node);
   void AddSums(TaskId task, NodeId node, double sign);
 
   const Cluster& cluster_;

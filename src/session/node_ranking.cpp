@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace krafla {
 
@@ -26,11 +27,50 @@ bool NodeRanking::AnyAllowed() const {
 
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
+  among_ = among;
+  has_heap_ = false;
+  first_ = kEnd;
+}
+
+// The best node of the block with the highest maximum, when no other block can have a better one;
+// kEnd when that cannot be told so easily.
+uint32_t BestFirst::FindFirst() const {
+  constexpr Item kNothing{-std::numeric_limits<double>::infinity(), kEnd};
+  Item best = kNothing;
+  Item second = kNothing;
+  for (uint32_t block = 0; block < among_.size(); ++block) {
+    if ((among_[block] & ranking_.allowed[block]) == 0) continue;
+    // Blocks come in their order: of equal ones the first stays.
+    const double score = ranking_.block_best[block];
+    if (best.position == kEnd || score > best.score) {
+      second = best;
+      best = {score, block};
+    } else if (second.position == kEnd || score > second.score) {
+      second = {score, block};
+    }
+  }
+  if (best.position == kEnd) return kEnd;
+  const uint32_t block = best.position;
+  Head head{{}, block, false, among_[block] & ranking_.allowed[block]};
+  FindBest(head);
+  if (second.position != kEnd &&
+      !Before(head.best, {second.score, second.position * NodeRanking::kBlock}))
+    return kEnd;
+  const bool left_out = ranking_.left_out != nullptr && (*ranking_.left_out)[head.best.position];
+  return left_out ? kEnd : head.best.position;
+}
+
+void BestFirst::MakeHeap() {
+  has_heap_ = true;
   heads_.clear();
-  for (uint32_t block = 0; block < among.size(); ++block)
-    if (const uint64_t nodes = among[block] & ranking.allowed[block]; nodes != 0)
+  for (uint32_t block = 0; block < among_.size(); ++block) {
+    uint64_t nodes = among_[block] & ranking_.allowed[block];
+    if (first_ != kEnd && first_ / NodeRanking::kBlock == block)
+      nodes &= ~(uint64_t{1} << (first_ % NodeRanking::kBlock));
+    if (nodes != 0)
       heads_.push_back(
-          {{ranking.block_best[block], block * NodeRanking::kBlock}, block, false, nodes});
+          {{ranking_.block_best[block], block * NodeRanking::kBlock}, block, false, nodes});
+  }
   std::make_heap(heads_.begin(), heads_.end(), Later);
 }
 
@@ -45,6 +85,11 @@ void BestFirst::FindBest(Head& head) const {
 }
 
 uint32_t BestFirst::Next() {
+  if (!has_heap_ && first_ == kEnd) {
+    first_ = FindFirst();
+    if (first_ != kEnd) return first_;
+  }
+  if (!has_heap_) MakeHeap();
   while (!heads_.empty()) {
     std::pop_heap(heads_.begin(), heads_.end(), Later);
     Head& head = heads_.back();

@@ -28,14 +28,14 @@ struct NodeRanking {
   bool AnyAllowed() const;
 };
 
-// The highest score first, of equal ones the first position. Blocks wait in a heap by their best
-// score; within a block the best that is left is looked for each time. Whoever is content with the
-// first node looks at one number per block and at the nodes of a single one.
+// The highest score first, of equal ones the first position. Whoever is content with the first node
+// looks at one number per block and at the nodes of a single one. For those who go on, blocks wait
+// in a heap by their best score; within a block the best that is left is looked for each time.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
 
-  // Goes through the allowed nodes that are in `among`, a bit per node.
+  // Goes through the allowed nodes that are in `among`, a bit per node, which must stay as it is.
   void Start(const NodeRanking& ranking, std::span<const uint64_t> among);
   uint32_t Next();
 
@@ -55,8 +55,13 @@ class BestFirst {
   }
   static bool Later(const Head& a, const Head& b) { return Before(b.best, a.best); }
   void FindBest(Head& head) const;
+  uint32_t FindFirst() const;
+  void MakeHeap();
 
   NodeRanking ranking_;
+  std::span<const uint64_t> among_;
+  bool has_heap_ = false;
+  uint32_t first_ = kEnd;  // given out before there was a heap
   std::vector<Head> heads_;
 };
 

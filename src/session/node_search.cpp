@@ -32,6 +32,8 @@ std::vector<Refusal>& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t
 struct NodeSearch::ClassCache {
   std::vector<std::vector<Refusal>> fixed;  // per predicate hook, in tier order
   std::vector<bool> open;                   // no hook refuses for good
+  size_t facts_synced = 0;                  // good up to here of fact_changes_
+  uint32_t used_in = 0;                     // the last cycle that asked
 
   // Kept while all answers depend on the node alone; good up to `synced` of the session's node
   // changes.
@@ -52,6 +54,7 @@ struct NodeSearch::ClassCache {
   // ask again.
   FitError failure;
   size_t failure_at = SIZE_MAX;
+  std::vector<Refusal> why;  // of each node, of that failure
 };
 
 NodeSearch::NodeSearch(Session& session)
@@ -79,9 +82,20 @@ Refusal NodeSearch::Prepare(TaskId task) {
 
 NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
   std::unique_ptr<ClassCache>& slot = caches_[cls];
-  if (slot) return *slot;
+  if (slot) {
+    slot->used_in = cycle_;
+    if (slot->facts_synced != fact_changes_.size()) AskAgain(cls, *slot);
+    return *slot;
+  }
   slot = std::make_unique<ClassCache>();
-  ClassCache& cache = *slot;
+  slot->used_in = cycle_;
+  AskAll(cls, *slot);
+  return *slot;
+}
+
+void NodeSearch::AskAll(ClassId cls, ClassCache& cache) {
+  cache.facts_synced = fact_changes_.size();
+  cache.fixed.clear();
   const size_t n = cluster_.nodes_by_name.size();
   cache.open.assign(n, true);
   std::vector<Refusal> by_id(cluster_.nodes.size());
@@ -97,7 +111,87 @@ NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
       }
     }
   }
-  return cache;
+}
+
+// Only nodes whose facts have changed since. They are among the session's node changes too, so that
+// everything else that is kept about them follows.
+void NodeSearch::AskAgain(ClassId cls, ClassCache& cache) {
+  for (const auto& tier : session_.predicates()) {
+    for (const auto& entry : tier) {
+      if (!entry.call->fixed || entry.call->fixed_at) continue;
+      AskAll(cls, cache);
+      return;
+    }
+  }
+  for (; cache.facts_synced < fact_changes_.size(); ++cache.facts_synced) {
+    const NodeId node = fact_changes_[cache.facts_synced];
+    const uint32_t p = position_of_[node.value];
+    cache.open[p] = true;
+    size_t hook = 0;
+    for (const auto& tier : session_.predicates()) {
+      for (const auto& entry : tier) {
+        Refusal& fixed = cache.fixed[hook++][p];
+        fixed = entry.call->fixed_at ? entry.call->fixed_at(cls, node) : Refusal{};
+        if (fixed.refused()) cache.open[p] = false;
+      }
+    }
+  }
+}
+
+void NodeSearch::Follow(const ClusterChanges& changes) {
+  ++cycle_;
+  caches_.Resize(cluster_.classes.size());
+  prepared_.assign(cluster_.tasks.size(), false);
+  role_classes_.clear();
+  constexpr size_t kMaxFactChanges = 1 << 16;
+  if (fact_changes_.size() > kMaxFactChanges) Forget();
+  fact_changes_.insert(fact_changes_.end(), changes.node_facts.begin(), changes.node_facts.end());
+  DropUnused();
+}
+
+void NodeSearch::Forget() {
+  for (std::unique_ptr<ClassCache>& cache : caches_) cache.reset();
+  companions_.clear();
+  fact_changes_.clear();
+}
+
+// Classes come and go: what is kept for those that have not come up of late is given up when it is
+// much.
+void NodeSearch::DropUnused() {
+  constexpr size_t kBytesPerNode = 64;
+  constexpr size_t kMaxBytes = 64 << 20;
+  const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
+  size_t count = 0;
+  for (const std::unique_ptr<ClassCache>& cache : caches_) count += cache != nullptr ? 1 : 0;
+  if (count <= most) return;
+  for (std::unique_ptr<ClassCache>& cache : caches_)
+    if (cache != nullptr && cache->used_in + 1 < cycle_) cache.reset();
+}
+
+void NodeSearch::Verify() {
+  for (uint32_t c = 0; c < caches_.size(); ++c) {
+    const ClassId cls(c);
+    if (caches_[cls] == nullptr) continue;
+    ClassCache& cache = CacheOf(cls);
+    ClassCache fresh;
+    AskAll(cls, fresh);
+    KRAFLA_CHECK(fresh.open == cache.open, "what nodes refuse for good has followed");
+    for (size_t hook = 0; hook < fresh.fixed.size(); ++hook)
+      for (size_t p = 0; p < fresh.fixed[hook].size(); ++p)
+        KRAFLA_CHECK(fresh.fixed[hook][p].codes == cache.fixed[hook][p].codes &&
+                         fresh.fixed[hook][p].reason == cache.fixed[hook][p].reason,
+                     "a lasting answer has followed");
+    if (!cache.local || !IsNodeLocal(cls, cache) || !ScoresAreNodeLocal(cls)) continue;
+    // Nodes that have not changed since: their scores are those they would get now.
+    session_.kube.EnsureBuilt();
+    std::vector<bool> changed(cache.score.size(), false);
+    const std::vector<NodeId>& changes = session_.node_changes();
+    for (size_t i = cache.synced; i < changes.size(); ++i)
+      changed[position_of_[changes[i].value]] = true;
+    for (uint32_t p = 0; p < changed.size(); ++p)
+      KRAFLA_CHECK(changed[p] || cache.score[p] == LocalScore(cls, cluster_.nodes_by_name[p]),
+                   "a score has followed");
+  }
 }
 
 Refusal NodeSearch::CheckAt(TaskId task, ClassCache& cache, uint32_t position) {
@@ -262,37 +356,76 @@ bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
 Refusal NodeSearch::Insufficient(TaskId task, NodeId node) {
   const int kind = cluster_.Request(task).FirstNotLessEqual(cluster_.FutureIdle(node));
   if (kind < 0) return {};
-  return {Refusal::kUnschedulable,
-          session_.reasons.Intern("Insufficient " + cluster_.kinds.Name(kind))};
+  if (insufficient_.empty()) insufficient_.assign(static_cast<size_t>(cluster_.kinds.size()), 0);
+  ReasonCode& reason = insufficient_[static_cast<size_t>(kind)];
+  if (reason == 0) reason = session_.reasons.Intern("Insufficient " + cluster_.kinds.Name(kind));
+  return {Refusal::kUnschedulable, reason};
 }
+
+namespace {
+
+FitError CountReasons(std::span<const Refusal> why) {
+  FitError error;
+  error.nodes = static_cast<int>(why.size());
+  bool any = false;
+  ReasonCode last = 0;
+  size_t slot = 0;  // of the last reason: neighbours tend to say the same
+  for (const Refusal& refusal : why) {
+    any = any || refusal.unresolvable();
+    if (refusal.reason == 0) continue;
+    if (refusal.reason != last) {
+      last = refusal.reason;
+      const auto it = std::find_if(error.reasons.begin(), error.reasons.end(),
+                                   [&](const auto& r) { return r.first == last; });
+      slot = static_cast<size_t>(it - error.reasons.begin());
+      if (it == error.reasons.end()) error.reasons.emplace_back(last, 0);
+    }
+    ++error.reasons[slot].second;
+  }
+  if (!any) return error;
+  std::vector<bool> unresolvable(why.size(), false);
+  for (size_t p = 0; p < why.size(); ++p) unresolvable[p] = why[p].unresolvable();
+  error.unresolvable = std::make_shared<const std::vector<bool>>(std::move(unresolvable));
+  return error;
+}
+
+}  // namespace
 
 FitError NodeSearch::Explain(TaskId task, ClassCache& cache, const std::vector<Refusal>* remembered,
                              bool with_resources) {
-  FitError error;
   const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
-  error.nodes = static_cast<int>(n);
-  std::vector<bool> unresolvable(n, false);
-  bool any = false;
+  std::vector<Refusal> why(n);
   for (uint32_t p = 0; p < n; ++p) {
-    Refusal refusal;
+    Refusal& refusal = why[p];
     if (remembered != nullptr && (*remembered)[p].refused()) {
       refusal = (*remembered)[p];
     } else {
       if (with_resources) refusal = Insufficient(task, cluster_.nodes_by_name[p]);
       if (!refusal.refused()) refusal = CheckAt(task, cache, p);
     }
-    if (refusal.unresolvable()) unresolvable[p] = any = true;
-    if (refusal.reason == 0) continue;
-    auto it = std::find_if(error.reasons.begin(), error.reasons.end(),
-                           [&](const auto& r) { return r.first == refusal.reason; });
-    if (it == error.reasons.end()) {
-      error.reasons.emplace_back(refusal.reason, 1);
-    } else {
-      ++it->second;
-    }
   }
-  if (any) error.unresolvable = std::make_shared<const std::vector<bool>>(std::move(unresolvable));
-  return error;
+  return CountReasons(why);
+}
+
+// For a class whose answers are kept and up to date: only nodes that have changed since the last
+// failure are asked why.
+const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
+  if (cache.failure_at == cache.synced) return cache.failure;
+  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
+  const auto ask = [&](uint32_t p) {
+    cache.why[p] = Insufficient(task, cluster_.nodes_by_name[p]);
+    if (!cache.why[p].refused()) cache.why[p] = cache.verdict[p];
+  };
+  const std::vector<NodeId>& changes = session_.node_changes();
+  if (cache.failure_at == SIZE_MAX || cache.synced - cache.failure_at > n) {
+    cache.why.assign(n, {});
+    for (uint32_t p = 0; p < n; ++p) ask(p);
+  } else {
+    for (size_t i = cache.failure_at; i < cache.synced; ++i) ask(position_of_[changes[i].value]);
+  }
+  cache.failure = CountReasons(cache.why);
+  cache.failure_at = cache.synced;
+  return cache.failure;
 }
 
 uint32_t NodeSearch::BestPosition(TaskId task, std::span<const uint32_t> positions) {
@@ -362,11 +495,7 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
           best = p;
       return {cluster_.nodes_by_name[best], false};
     }
-    if (cache.failure_at != cache.synced) {
-      cache.failure = Explain(task, cache, nullptr, true);
-      cache.failure_at = cache.synced;
-    }
-    error = cache.failure;
+    error = ExplainKept(task, cache);
     return {};
   }
 

@@ -44,6 +44,23 @@ class NodeSearch {
   explicit NodeSearch(Session& session);
   ~NodeSearch();
 
+  // Between two sessions: what is kept per class is brought up to date when the class comes up.
+  void Follow(const ClusterChanges& changes);
+  // Nothing that is kept is good any more.
+  void Forget();
+  // Aborts when something that is kept and up to date is not what it would be if asked now.
+  void Verify();
+
+  // A table about nodes that an action keeps from session to session, brought up to date by the
+  // session's node changes and forgotten with everything else here. One of each type.
+  template <class T>
+  T& Companion() {
+    static const char kTag = 0;
+    std::shared_ptr<void>& slot = companions_[&kTag];
+    if (slot == nullptr) slot = std::make_shared<T>();
+    return *static_cast<T*>(slot.get());
+  }
+
   // prePredicate: all plugins prepare; the first refusal is returned and refuses every node.
   Refusal Prepare(TaskId task);
   // Whether the answers for a task depend on each node alone.
@@ -85,6 +102,9 @@ class NodeSearch {
   struct ClassCache;
 
   ClassCache& CacheOf(ClassId cls);
+  void AskAll(ClassId cls, ClassCache& cache);
+  void AskAgain(ClassId cls, ClassCache& cache);
+  void DropUnused();
   bool IsNodeLocal(ClassId cls, const ClassCache& cache) const;
   bool ScoresAreNodeLocal(ClassId cls) const;
   void Synchronize(TaskId task, ClassCache& cache);
@@ -94,12 +114,17 @@ class NodeSearch {
   double LocalScore(ClassId cls, NodeId node) const;
   Choice BestOf(TaskId task, std::span<const uint32_t> idle, std::span<const uint32_t> future);
   uint32_t BestPosition(TaskId task, std::span<const uint32_t> positions);
+  const FitError& ExplainKept(TaskId task, ClassCache& cache);
   FitError Explain(TaskId task, ClassCache& cache, const std::vector<Refusal>* remembered,
                    bool with_resources);
   Refusal Insufficient(TaskId task, NodeId node);
 
   Session& session_;
   Cluster& cluster_;
+  std::unordered_map<const char*, std::shared_ptr<void>> companions_;
+  std::vector<NodeId> fact_changes_;  // nodes whose facts have changed, in order
+  uint32_t cycle_ = 0;
+  std::vector<ReasonCode> insufficient_;  // by kind
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<bool> prepared_;         // by TaskId

@@ -13,6 +13,7 @@
 namespace krafla {
 
 class Session;
+struct ClusterChanges;
 
 class Plugin {
  public:
@@ -21,6 +22,10 @@ class Plugin {
   virtual std::vector<ArgumentSpec> Arguments() const { return {}; }
   // A session begins: look at it, fill in the hooks.
   virtual void Open(Session& session, const PluginOption& option, PluginHooks& hooks) = 0;
+  // The next session begins, with what this plugin keeps from the last one: everything it has saved
+  // in the undo log is as it was when that began, and the cluster has changed since in this way.
+  // False: not possible, a new plugin is made and opened.
+  virtual bool Reopen(Session&, const ClusterChanges&) { return false; }
   // All actions have run; job conditions may be written.
   virtual void Close(Session&) {}
 };

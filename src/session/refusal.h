@@ -40,6 +40,7 @@ class ReasonTable {
   ReasonTable() : texts_{""} {}
   ReasonCode Intern(std::string_view text);
   const std::string& Text(ReasonCode code) const { return texts_[code]; }
+  size_t size() const { return texts_.size(); }
 
  private:
   std::vector<std::string> texts_;

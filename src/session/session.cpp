@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "session/action.h"
 #include "session/node_search.h"
+#include "session/step_timer.h"
 
 namespace krafla {
 
@@ -27,36 +27,6 @@ std::string_view ToString(EvictionReason reason) {
   }
   return "";
 }
-
-namespace {
-
-double ClockMs(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
-}
-
-// Measures one step of the cycle into Session::step_times.
-class StepTimer {
- public:
-  StepTimer(Session& session, std::string name)
-      : session_(session),
-        name_(std::move(name)),
-        cpu_(ClockMs(CLOCK_PROCESS_CPUTIME_ID)),
-        wall_(ClockMs(CLOCK_MONOTONIC)) {}
-  ~StepTimer() {
-    session_.step_times.push_back({std::move(name_), ClockMs(CLOCK_PROCESS_CPUTIME_ID) - cpu_,
-                                   ClockMs(CLOCK_MONOTONIC) - wall_});
-  }
-
- private:
-  Session& session_;
-  std::string name_;
-  double cpu_;
-  double wall_;
-};
-
-}  // namespace
 
 Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
                  const SessionOptions& options, Log& log_in)
@@ -83,6 +53,7 @@ template <class Fn>
 void Session::Collect(Tiered<Fn>& tiered, Fn PluginHooks::* member, std::optional<Switch> needs) {
   tiered.resize(config.tiers.size());
   for (size_t t = 0; t < config.tiers.size(); ++t) {
+    tiered[t].clear();
     for (const PluginOption& option : config.tiers[t].plugins) {
       if (needs && !option.Enabled(*needs)) continue;
       auto it = std::find(plugin_names_.begin(), plugin_names_.end(), option.name);
@@ -109,6 +80,7 @@ void CollectOptional(const SchedulerConfig& config, const std::vector<std::strin
                      Tiered<Hook>& tiered) {
   tiered.resize(config.tiers.size());
   for (size_t t = 0; t < config.tiers.size(); ++t) {
+    tiered[t].clear();
     for (const PluginOption& option : config.tiers[t].plugins) {
       if (!option.Enabled(needs)) continue;
       auto it = std::find(names.begin(), names.end(), option.name);
@@ -123,30 +95,35 @@ void CollectOptional(const SchedulerConfig& config, const std::vector<std::strin
 }  // namespace
 
 void Session::OpenPlugins(const SessionOptions& session_options) {
+  make_plugin_ = session_options.make_plugin ? session_options.make_plugin : MakeRegisteredPlugin;
   // A plugin named twice is one plugin with the arguments it was given last, asked at both places.
-  std::vector<const PluginOption*> options;
   for (const Tier& tier : config.tiers) {
     for (const PluginOption& option : tier.plugins) {
       auto it = std::find(plugin_names_.begin(), plugin_names_.end(), option.name);
       if (it != plugin_names_.end()) {
-        options[static_cast<size_t>(it - plugin_names_.begin())] = &option;
+        plugin_options_[static_cast<size_t>(it - plugin_names_.begin())] = &option;
         continue;
       }
-      std::unique_ptr<Plugin> plugin = session_options.make_plugin
-                                           ? session_options.make_plugin(option.name)
-                                           : MakeRegisteredPlugin(option.name);
+      std::unique_ptr<Plugin> plugin = make_plugin_(option.name);
       if (plugin == nullptr) continue;  // the configuration's reader has reported it
       plugin_names_.push_back(option.name);
-      options.push_back(&option);
+      plugin_options_.push_back(&option);
       plugins_.push_back({std::move(plugin), {}});
     }
   }
   KRAFLA_CHECK(plugins_.size() <= 64, "one bit per plugin");
   for (size_t i = 0; i < plugins_.size(); ++i) {
-    plugins_[i].plugin->Open(*this, *options[i], plugins_[i].hooks);
+    OpenOne(i);
     if (session_options.wrap_hooks) session_options.wrap_hooks(plugin_names_[i], plugins_[i].hooks);
   }
+  CollectHooks();
+}
 
+void Session::OpenOne(size_t index) {
+  plugins_[index].plugin->Open(*this, *plugin_options_[index], plugins_[index].hooks);
+}
+
+void Session::CollectHooks() {
   using H = PluginHooks;
   Collect(job_order_, &H::job_order, Switch::kJobOrder);
   Collect(queue_order_, &H::queue_order, Switch::kQueueOrder);
@@ -194,6 +171,11 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
       config, plugin_names_,
       [&](size_t i) -> const std::optional<ScoreHook>& { return plugins_[i].hooks.score; },
       Switch::kNodeOrder, scores_);
+  guards_.clear();
+  on_allocate_.clear();
+  on_deallocate_.clear();
+  on_rollback_.clear();
+  on_eviction_undone_.clear();
   for (size_t i = 0; i < plugins_.size(); ++i) {
     const PluginHooks& hooks = plugins_[i].hooks;
     if (hooks.is_guard) guards_.push_back(static_cast<uint8_t>(i));
@@ -269,6 +251,10 @@ void Session::ExecuteActions() {
 
 void Session::Close() {
   StepTimer timer(*this, "close");
+  if (kept_.notes_phases)
+    for (const JobId job : JobsToClose())
+      for (JobCondition& condition : cluster.jobs[job].conditions)
+        condition.from_this_session = false;
   for (OpenPlugin& open : plugins_) open.plugin->Close(*this);
   UpdateJobPhases();
 }
@@ -293,10 +279,16 @@ JobPhase PhaseAfter(const Job& job) {
 }  // namespace
 
 void Session::UpdateJobPhases() {
-  for (JobId id : cluster.jobs_by_name) {
-    Job& job = cluster.jobs[id];
+  kept_.phase_changes.clear();
+  const std::vector<JobId>& jobs = JobsToClose();
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = cluster.jobs[jobs[i]];
     job.phase = PhaseAfter(job);
+    if (kept_.notes_phases && job.phase != kept_.phase_before[i])
+      kept_.phase_changes.push_back({jobs[i], kept_.phase_before[i], job.phase});
   }
+  std::sort(kept_.phase_changes.begin(), kept_.phase_changes.end(),
+            [&](const auto& l, const auto& r) { return cluster.JobNameLess(l.job, r.job); });
 }
 
 void Session::SetCondition(JobId job, JobCondition condition) {

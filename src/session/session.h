@@ -17,16 +17,19 @@
 #include "base/undo_log.h"
 #include "config/scheduler_config.h"
 #include "model/cluster.h"
+#include "model/cluster_changes.h"
 #include "model/zone_window.h"
 #include "session/change_list.h"
 #include "session/cycle_memory.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
+#include "session/job_index.h"
 #include "session/kube_view.h"
 #include "session/log.h"
 #include "session/plan.h"
 #include "session/plugin.h"
 #include "session/queue_report.h"
+#include "session/reopen_state.h"
 #include "session/tiered.h"
 #include "session/trace.h"
 
@@ -68,6 +71,26 @@ class Session {
   void Close();
   // Sets each job's phase from what its tasks do.
   void UpdateJobPhases();
+
+  // ---- one session for many cycles (session_reopen.cpp): what was computed is kept and follows
+  // the changes, so that a cycle costs what has changed and not what is there.
+  // After construction, before the first action: jobs' phases are compared with what they are now.
+  void NotePhases();
+  // The cycle is over: everything it did to the cluster, phases and conditions aside, is taken
+  // back.
+  void Rewind();
+  // The next cycle, after Rewind: false when too much has come together and a new session is due.
+  bool Reopen(Timestamp at, const ClusterChanges& changes);
+  // After Close: the jobs whose phase has changed, by name.
+  const std::vector<JobPhaseChange>& phase_changes() const { return kept_.phase_changes; }
+
+  // The jobs an action has to look at, by name: all, or those for which something may be to do
+  // (job_index.h). Good until the next call.
+  const std::vector<JobId>& JobsToVisit();
+  // The jobs whose conditions and phase may be other than they were, in no particular order.
+  const std::vector<JobId>& JobsToClose();
+  // Nodes of revocable zones, by name.
+  const std::vector<NodeId>& ZoneNodes();
   // The earliest instant after `now` at which a cycle could decide differently although nothing
   // changes; none when there is no such instant.
   std::optional<Timestamp> NextTimer() const;
@@ -75,7 +98,7 @@ class Session {
   Cluster& cluster;
   const SchedulerConfig& config;
   const Compatibility& compat;
-  const Timestamp now;
+  Timestamp now;  // the same throughout a cycle
   const TimeZone zone;
   CycleMemory& memory;
   Log& log;
@@ -194,6 +217,13 @@ class Session {
   };
 
   void OpenPlugins(const SessionOptions& options);
+  void OpenOne(size_t plugin);
+  void CollectHooks();
+  void ReopenPlugins(const ClusterChanges& changes);
+  bool LastingAnswersHold();
+  void FollowZoneNodes(const ClusterChanges& changes);
+  void CatchUpWithJobs();
+  void AddToClose(JobId job);
   template <class Fn>
   void Collect(Tiered<Fn>& tiered, Fn PluginHooks::* member, std::optional<Switch> needs);
   Victims VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
@@ -204,7 +234,9 @@ class Session {
   void ForgetThatTheyWereOnlyBound();
 
   std::vector<std::string> plugin_names_;
-  std::vector<OpenPlugin> plugins_;  // by plugin index
+  std::vector<OpenPlugin> plugins_;                  // by plugin index
+  std::vector<const PluginOption*> plugin_options_;  // by plugin index
+  std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin_;
   std::string_view current_action_;
   std::unique_ptr<NodeSearch> node_search_;
   ChangeList<NodeId> node_changes_;
@@ -250,6 +282,9 @@ class Session {
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;
   std::vector<const std::function<void(TaskId)>*> on_eviction_undone_;
+  JobIndex jobs_{*this};
+  ReopenState kept_;
+
   std::vector<TaskId> undone_;  // without exact_undo: who was evicted and put back
 };
 

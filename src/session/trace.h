@@ -80,6 +80,10 @@ class Trace {
       ++dropped_;
     }
   }
+  void Clear() {
+    events_.clear();
+    dropped_ = 0;
+  }
   const std::vector<TraceEvent>& events() const { return events_; }
   uint64_t dropped() const { return dropped_; }
 

@@ -27,7 +27,7 @@ bool IsDoneBy(const Task& task, Timestamp end) {
 // Waiting for the next step is not being stuck.
 bool IsStuck(const DrainPlan& plan) {
   return plan.hold == DrainHold::kBudget || plan.hold == DrainHold::kMember ||
-         plan.hold == DrainHold::kInFlight;
+         plan.hold == DrainHold::kInFlight || plan.hold == DrainHold::kGuard;
 }
 
 }  // namespace
@@ -250,12 +250,24 @@ void ZoneDrainer::Plan(std::vector<Group>& groups) {
     for (Group& group : groups) {
       if (group.settled) continue;
       group.plan = PlanDrain(group.input, session_.compat.drain_gang);
+      if (group.plan.hold == DrainHold::kNothing) SetGuardHold(group);
       const bool asked_in_vain =
           group.plan.go.empty() &&
           std::any_of(group.input.members.begin(), group.input.members.end(),
                       [](const DrainMember& member) { return member.may_go; });
       if (asked_in_vain && guards_hold_some) group.settled = again = true;
     }
+  }
+}
+
+// Everybody goes whom the guards let go; that may be nobody.
+void ZoneDrainer::SetGuardHold(Group& group) {
+  for (size_t i = 0; i < group.offered.size(); ++i) {
+    const DrainMember& member = group.input.members[i];
+    if (!member.closing || !group.offered[i] || member.may_go) continue;
+    group.plan.hold = DrainHold::kGuard;
+    group.plan.held_by = member.task;
+    return;
   }
 }
 
@@ -297,21 +309,32 @@ void ZoneDrainer::Report(const Group& group) {
   if (plan.hold != DrainHold::kNothing && session_.log.V(3))
     session_.log.Line("Job <{}> is not taken off its closed zone as a whole: {}",
                       cluster_.JobKey(group.job), WhyHeld(group));
-  if (!IsStuck(plan)) return;
+  if (!IsStuck(plan) || plan.hold == DrainHold::kGuard) return;
   for (const DrainMember& member : group.input.members)
     if (member.closing && std::find(plan.go.begin(), plan.go.end(), member.task) == plan.go.end())
       notes_.Spared(member.task, VetoFor(plan.hold));
 }
 
 std::string ZoneDrainer::WhyHeld(const Group& group) const {
-  const TaskId held_by = group.plan.held_by;
-  return DescribeHold(group.input, group.plan, disruptions_.DescribeBudgetOf(group.job),
+  return WhyHeld(group.input, group.plan, group.job);
+}
+
+std::string ZoneDrainer::WhyHeld(const DrainJob& input, const DrainPlan& plan, JobId job) const {
+  const TaskId held_by = plan.held_by;
+  return DescribeHold(input, plan, disruptions_.DescribeBudgetOf(job),
                       held_by.valid() ? cluster_.TaskKey(held_by) : "");
 }
 
 std::vector<HeldDrain> ZoneDrainer::HeldDrains() const {
   std::vector<HeldDrain> drains;
-  for (const Group& group : held_) drains.push_back({group.job, WhyHeld(group)});
+  for (const Group& group : held_) {
+    HeldDrain& drain = drains.emplace_back(HeldDrain{
+        .job = group.job, .hold = group.plan.hold, .why = WhyHeld(group), .why_after_step = {}});
+    DrainJob after = group.input;
+    // A step that leaves somebody because of the budget has used it up.
+    if (group.plan.hold == DrainHold::kBudget && !group.plan.go.empty()) after.allowance.count = 0;
+    drain.why_after_step = WhyHeld(after, group.plan, group.job);
+  }
   return drains;
 }
 

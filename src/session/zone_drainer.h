@@ -33,7 +33,10 @@ struct DrainZone {
 // A job that stays on closing nodes until somebody does something about it.
 struct HeldDrain {
   JobId job;
+  DrainHold hold = DrainHold::kNothing;
   std::string why;  // the end of a sentence about the job
+  // The same once those who are named in this step have gone: they have used up their budget.
+  std::string why_after_step;
 };
 
 // The plugin that empties zones, for whoever explains why one does not get empty.
@@ -83,8 +86,10 @@ class ZoneDrainer {
   bool In(const TaskFlags& flags, TaskId task) const { return flags[task.value]; }
   void Plan(std::vector<Group>& groups);
   bool AskGuards(std::vector<Group>& groups);
+  static void SetGuardHold(Group& group);
   void Report(const Group& group);
   std::string WhyHeld(const Group& group) const;
+  std::string WhyHeld(const DrainJob& input, const DrainPlan& plan, JobId job) const;
   bool Offers(TaskId task) const;
   bool IsToGo(TaskId task, const DrainZone& zone) const;
   bool HasSomebody(const DrainZone& zone) const;

@@ -24,17 +24,19 @@ uint64_t HashWithoutNumbers(std::string_view text) {
   return hash;
 }
 
-// A drain says what a budget allowed before the step. A step that leaves somebody because of the
-// budget has used it up.
-std::string AfterTheStep(std::string why) {
-  constexpr std::string_view kBefore = " allows ";
-  constexpr std::string_view kAfter = " more now";
-  const size_t number = why.find(kBefore);
-  if (number == std::string::npos) return why;
-  const size_t begin = number + kBefore.size();
-  const size_t end = why.find_first_not_of("0123456789", begin);
-  if (end == std::string::npos || end == begin || !why.substr(end).starts_with(kAfter)) return why;
-  return why.replace(begin, end - begin, "0");
+// Whether anything in this configuration evicts pods because their zone is closed.
+bool SomebodyEmptiesZones(const SchedulerConfig& config) {
+  const bool by_action =
+      std::any_of(config.actions.begin(), config.actions.end(), [&](const ActionOption& action) {
+        return action.name == "shuffle" ||
+               (action.name == "preempt" && config.compatibility.victims_in_preempt);
+      });
+  const bool by_tdm = std::any_of(config.tiers.begin(), config.tiers.end(), [](const Tier& tier) {
+    return std::any_of(tier.plugins.begin(), tier.plugins.end(), [](const PluginOption& plugin) {
+      return plugin.name == "tdm" && plugin.Enabled(Switch::kVictim);
+    });
+  });
+  return by_action && by_tdm;
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ void CycleObserver::OnPhases(const Session& session, const std::vector<JobPhaseC
 void CycleObserver::OnCycle(Session& session) {
   LookAtJobs(session);
   LookAtShares(session);
-  if (zones_.AnyClosedWithGuests()) LookAtHeldDrains(session);
+  if (!zones_.ClosedWithGuests().empty()) LookAtHeldDrains(session);
 }
 
 // ---- jobs
@@ -60,7 +62,7 @@ void CycleObserver::OnCycle(Session& session) {
 void CycleObserver::LookAtJobs(Session& session) {
   const Cluster& cluster = session.cluster;
   std::optional<WhyWaiting> why;
-  for (const JobId id : cluster.jobs_by_name) {
+  for (const JobId id : session.JobsToVisit()) {
     const Job& job = cluster.jobs[id];
     if (job.Waiting() > 0) LookAtPipelined(session, job);
     if (job.Count(TaskStatus::kPending) + job.Waiting() == 0) continue;
@@ -176,7 +178,7 @@ void CycleObserver::LookAtShare(uint32_t index) {
 
 void CycleObserver::LookAtHeldDrains(Session& session) {
   const auto* report = dynamic_cast<const DrainReport*>(session.FindPlugin("tdm"));
-  if (report == nullptr) return;
+  if (report == nullptr) return;  // then there are no zones to watch
   const Cluster& cluster = session.cluster;
   std::set<JobId> moved;  // that have just lost pods because a zone is closed
   for (const Eviction& eviction : session.plan.evictions)
@@ -184,7 +186,7 @@ void CycleObserver::LookAtHeldDrains(Session& session) {
       moved.insert(cluster.tasks[eviction.task].job);
   std::vector<std::pair<JobId, std::string>> holds;
   for (const HeldDrain& held : report->HeldDrains())
-    holds.emplace_back(held.job, moved.erase(held.job) > 0 ? AfterTheStep(held.why) : held.why);
+    holds.emplace_back(held.job, moved.erase(held.job) > 0 ? held.why_after_step : held.why);
   // Nothing but the time until the next step holds the rest of those.
   for (const JobId id : moved) {
     const DisruptionBudget& budget = cluster.jobs[id].budget;
@@ -195,12 +197,7 @@ void CycleObserver::LookAtHeldDrains(Session& session) {
   std::sort(holds.begin(), holds.end(), [&](const auto& a, const auto& b) {
     return cluster.JobKey(a.first) < cluster.JobKey(b.first);
   });
-  struct Held {
-    StrId zone;
-    int64_t pods = 0;
-    std::string text;
-  };
-  std::map<std::string_view, Held> by_zone;
+  std::map<std::string_view, HeldZone> by_zone;
   for (const auto& [job, why] : holds) {
     std::map<std::string_view, std::pair<StrId, int64_t>> of_job;
     for (const TaskId id : cluster.jobs[job].tasks) {
@@ -215,12 +212,16 @@ void CycleObserver::LookAtHeldDrains(Session& session) {
       ++count.second;
     }
     for (const auto& [name, count] : of_job) {
-      Held& sum = by_zone[name];
+      HeldZone& sum = by_zone[name];
       sum.zone = count.first;
       sum.pods += count.second;
       sum.text += fmt::format("{}{} {}", sum.text.empty() ? "" : "; ", cluster.JobKey(job), why);
     }
   }
+  for (const StrId zone : zones_.ClosedWithGuests())
+    if (!by_zone.contains(world_.Text(zone)))
+      if (HeldZone held = LookAtUnmovedZone(session, zone); held.pods > 0)
+        by_zone.emplace(world_.Text(zone), std::move(held));
   for (const auto& [name, held] : by_zone) {
     // What was told of an earlier closing is told again.
     std::pair<Timestamp, std::string>& told = held_[held.zone];
@@ -233,6 +234,38 @@ void CycleObserver::LookAtHeldDrains(Session& session) {
     event.text = held.text;
     events_.Send();
   }
+}
+
+// A zone with pods that should go, of which nothing has been said since it closed: neither has any
+// gone nor is any job held.
+CycleObserver::HeldZone CycleObserver::LookAtUnmovedZone(const Session& session, StrId zone) const {
+  const Cluster& cluster = session.cluster;
+  if (const auto told = held_.find(zone);
+      told != held_.end() && told->second.first == zones_.ClosedSince(zone))
+    return {.zone = zone};
+  int64_t running = 0;
+  int64_t starting = 0;
+  for (const NodeId node : cluster.nodes_by_name) {
+    if (cluster.nodes[node].zone != zone) continue;
+    for (const TaskId id : cluster.nodes[node].tasks) {
+      const Task& task = cluster.tasks[id];
+      const SimPodId pod = world_.FindPod(task.ns, task.name);
+      if (!pod.valid() || !world_.pod(pod).offers_itself) continue;
+      running += task.status == TaskStatus::kRunning;
+      starting += task.status == TaskStatus::kBound || task.status == TaskStatus::kBinding;
+    }
+  }
+  HeldZone held{.zone = zone, .pods = running + starting, .text = {}};
+  if (!SomebodyEmptiesZones(session.config)) {
+    held.text = "nothing empties it: that takes tdm, and preempt or shuffle among the actions";
+  } else if (running == 0) {
+    held.text = "only pods that run are evicted, and these have not started yet";
+  } else if (session.memory.LastEviction(world_.Text(zone)) != nullptr) {
+    held.text = "its next step comes after the evict period";
+  } else {
+    held.pods = 0;  // there is nothing to wait for: the next cycle has more to say
+  }
+  return held;
 }
 
 }  // namespace krafla

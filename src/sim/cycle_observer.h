@@ -46,7 +46,13 @@ class CycleObserver {
   void LookAtWaiting(const Session& session, JobId id, SimJob& job, std::optional<WhyWaiting>& why);
   void LookAtShares(const Session& session);
   void LookAtShare(uint32_t index);
+  struct HeldZone {
+    StrId zone;
+    int64_t pods = 0;
+    std::string text;
+  };
   void LookAtHeldDrains(Session& session);
+  HeldZone LookAtUnmovedZone(const Session& session, StrId zone) const;
   static uint64_t WaitingFor(const Session& session, JobId id);
 
   World& world_;

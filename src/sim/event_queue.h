@@ -18,6 +18,7 @@ enum class TimerKind : uint8_t {
   kPodEnds,       // pod, token
   kPodGone,       // pod, token
   kPodRecreated,  // pod, token
+  kHoldEnds,      // pod; token: which hold
   kFaultBegins,   // of Scenario::faults
   kFaultEnds,
   kZonesChange,  // token: only the last one planned counts

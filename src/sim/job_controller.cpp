@@ -53,6 +53,7 @@ void JobController::Create(SimPodId id) {
     pod.work_left_ns =
         DrawRunTimeNs(job.run_time, draws_.Unit("run time", world_.PodKey(id), pod.life));
   pod.tries = 0;
+  pod.refusals = 0;
   job.waiting_for = 0;  // why it waits is to be said anew
   ++created_;
   world_.SetState(id, PodState::kPending);

@@ -389,6 +389,9 @@ TEST(ReadScenario, EveryMistakeHasItsPlaceAndItsSentence) {
       {"workload: [{name: a, arrivals: {every: 1ms}}]\n",
        "2:40: workload[0].arrivals.every: about 86400000 jobs would arrive; at most 1000000 are "
        "possible\n"},
+      {"workload: [{name: a, replicas: 100, arrivals: {every: 1s}}]\n",
+       "2:12: workload[0]: the workload has more than 5000000 pods: about 86400 jobs of 100 arrive "
+       "here\n"},
       {"workload: [{trace: no.csv}]\n",
        "2:20: workload[0].trace: \"no.csv\" cannot be read; files are looked for beside the "
        "scenario\n"},

@@ -250,11 +250,17 @@ JobShape ReadJob(Fields& fields, ScenarioReading& reading) {
   return job;
 }
 
-bool ClaimJobName(const JobShape& job, Fields& fields, ScenarioReading& reading) {
-  for (const TaskShape& task : job.tasks) reading.pods += task.replicas;
+bool ClaimJobName(const JobShape& job, Fields& fields, ScenarioReading& reading, int64_t times) {
+  const bool was_too_large = reading.pods > kMaxPods;
+  int64_t replicas = 0;
+  for (const TaskShape& task : job.tasks) replicas += task.replicas;
+  reading.pods += replicas * times;
   if (reading.pods > kMaxPods) {
-    if (reading.pods - kMaxPods <= kMaxReplicas)
-      fields.Error("", fmt::format("the workload has more than {} pods", kMaxPods));
+    if (!was_too_large)
+      fields.Error("", fmt::format("the workload has more than {} pods{}", kMaxPods,
+                                   times == 1 ? ""
+                                              : fmt::format(": about {} jobs of {} arrive here",
+                                                            times, replicas)));
     return false;
   }
   const std::string name = job.ns + "/" + job.name;

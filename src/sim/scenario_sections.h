@@ -63,8 +63,9 @@ void ReadAddition(const std::string& argument, ScenarioReading& reading);
 // The keys of one job. The caller asks for its own keys and finishes.
 JobShape ReadJob(Fields& fields, ScenarioReading& reading);
 RunTime ReadRunTime(Fields& fields, std::string_view key);
-// Notes that the job exists; false after a complaint that it existed before.
-bool ClaimJobName(const JobShape& job, Fields& fields, ScenarioReading& reading);
+// Notes that the job exists, about so often; false after a complaint that it existed before, or
+// that the workload has become too large.
+bool ClaimJobName(const JobShape& job, Fields& fields, ScenarioReading& reading, int64_t times = 1);
 // Rows of a CSV file, each a job; `defaults` is the entry with what rows do not say.
 void ReadTrace(Fields& entry, const std::string& path, std::string_view text, Timestamp from,
                ScenarioReading& reading);

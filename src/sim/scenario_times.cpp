@@ -180,22 +180,42 @@ Result<int64_t> ParseRate(std::string_view text) {
   return static_cast<int64_t>(ns);
 }
 
+namespace {
+
+// 2100-01-01
+constexpr int64_t kLastDay = 47'482;
+
+Result<Timestamp> OutOfRange(std::string_view text) {
+  return Fail(fmt::format("{} is not between the years 1970 and 2100", Quoted(text)));
+}
+
+// Room for everything a scenario adds to an instant.
+Result<Timestamp> InRange(Timestamp time, std::string_view text) {
+  if (time < Timestamp::FromUnixSeconds(0) ||
+      time > Timestamp::FromUnixSeconds(kLastDay * kSecondsPerDay))
+    return OutOfRange(text);
+  return time;
+}
+
+}  // namespace
+
 Result<Timestamp> ParseAbsoluteTime(std::string_view text, const TimeZone& zone) {
   constexpr size_t kDate = 10;
   if (text.size() > kDate && (text[kDate] == ' ' || text[kDate] == 'T')) {
     const auto day = ParseDate(text.substr(0, kDate));
     const auto second = ParseTimeOfDay(text.substr(kDate + 1));
-    if (day && second) return FromLocal({*day, *second}, zone);
+    if (day && second) {
+      // Far beyond them there are no instants to ask about.
+      if (*day < 0 || *day > kLastDay) return OutOfRange(text);
+      const Result<Timestamp> time = FromLocal({*day, *second}, zone);
+      return time ? InRange(*time, text) : time;
+    }
   }
   const Result<ZonedTimestamp> zoned = ParseRfc3339(text);
   if (!zoned)
     return Fail(fmt::format(
         "{} is not a time; write 2026-03-10T08:00:00+08:00 or \"2026-03-10 08:00\"", Quoted(text)));
-  // Room for everything a scenario adds to an instant.
-  if (zoned->time < Timestamp::FromUnixSeconds(0) ||
-      zoned->time > Timestamp::FromUnixSeconds(int64_t{4'102'444'800}))
-    return Fail(fmt::format("{} is not between the years 1970 and 2100", Quoted(text)));
-  return zoned->time;
+  return InRange(zoned->time, text);
 }
 
 Result<Timestamp> ParseScenarioTime(std::string_view written, const ScenarioClock& clock) {

@@ -60,6 +60,19 @@ TEST(ScenarioTimes, DurationsAndRates) {
     EXPECT_FALSE(ParseRate(wrong)) << wrong;
 }
 
+TEST(ScenarioTimes, TheYearsBeyondAreRefusedInEitherForm) {
+  for (const char* text : {"9999-01-01 00:00", "9999-01-01T00:00:00Z", "2100-01-01 00:01",
+                           "1969-12-31 12:00", "0000-01-01 00:00"}) {
+    const Result<Timestamp> time = ParseAbsoluteTime(text, {});
+    ASSERT_FALSE(time) << text;
+    EXPECT_NE(time.error().message.find("is not between the years 1970 and 2100"),
+              std::string::npos)
+        << time.error().message;
+  }
+  EXPECT_TRUE(ParseAbsoluteTime("2099-12-31 23:59", {}));
+  EXPECT_TRUE(ParseAbsoluteTime("1970-01-02 00:00", {}));
+}
+
 TEST(ScenarioTimes, WrittenAsTheyAreRead) {
   const ScenarioClock clock = Shanghai();
   for (const char* text : {"12:00:03", "day 2 00:00:00"})

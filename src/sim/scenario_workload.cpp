@@ -44,13 +44,15 @@ void ReadArrivals(Fields& entry, const YamlNode& node, JobShape job, ScenarioRea
   if (arrivals.until < arrivals.from) fields.Error("until", "expected a time after from");
   arrivals.limit = static_cast<int32_t>(fields.Whole("limit", 0, kMaxArrivals).value_or(-1));
   fields.Finish();
+  int64_t times = 1;
   if (arrivals.every_ns > 0) {
     const int64_t expected = ElapsedNs(arrivals.from, arrivals.until) / arrivals.every_ns;
     if (arrivals.limit < 0 && expected > kMaxArrivals)
       fields.Error("every", fmt::format("about {} jobs would arrive; at most {} are possible",
                                         expected, kMaxArrivals));
+    times = std::clamp<int64_t>(expected, 0, arrivals.limit < 0 ? kMaxArrivals : arrivals.limit);
   }
-  if (ClaimJobName(arrivals.job, entry, reading))
+  if (ClaimJobName(arrivals.job, entry, reading, times))
     reading.scenario.arrivals.push_back(std::move(arrivals));
 }
 

@@ -8,15 +8,15 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "base/did_you_mean.h"
 #include "explain/eviction_story.h"
-#include "model/eviction_loops.h"
+#include "scheduler/refusal_hold.h"
 #include "scheduler/scheduling_loop.h"
 #include "sim/cycle_observer.h"
 #include "sim/fault_injector.h"
@@ -39,7 +39,6 @@ BudgetRules BudgetRulesOf(const Compatibility& compat) {
 }
 
 constexpr int64_t kProgressSteps = 1000;
-constexpr int64_t kLoopsEveryNs = 60 * Timestamp::kNsPerSecond;
 
 }  // namespace
 
@@ -63,7 +62,9 @@ class Simulation::Impl final : public DecisionSink {
         injector_(scenario.faults, world_, queue_, events_, kubelet_, active_faults_, draws_),
         zones_(config, scenario.zone, world_, events_),
         observer_(world_, queue_, events_, zones_, now_),
-        loop_(live_, std::move(config), scenario.zone, log) {}
+        loop_(live_, std::move(config), scenario.zone, log) {
+    if (options_.every_tick) loop_.SearchAlways();
+  }
 
   bool Prepare(Diagnostics& diagnostics);
   void AddObserver(SimObserver* observer) { events_.AddObserver(observer); }
@@ -87,8 +88,8 @@ class Simulation::Impl final : public DecisionSink {
   int64_t NextCycleTick() const;
   void RunCycle(int64_t tick);
   void ApplyBind(const Session& session, const Bind& bind);
+  void HoldRefused(SimPodId pod);
   void ApplyEviction(const Session& session, size_t index, const EvictionStories& stories);
-  void LookForLoops();
   void Report(const std::function<void(const Progress&)>& progress);
 
   const Scenario& scenario_;
@@ -115,12 +116,9 @@ class Simulation::Impl final : public DecisionSink {
   int64_t next_tick_ = 0;       // the first at which no cycle has run
   bool clock_changed_ = false;  // since the last cycle
   bool due_ = false;            // the cycle that runs was due
+  uint64_t due_cycles_ = 0;
   uint32_t zone_token_ = 0;
   int64_t evictions_ = 0;
-  EvictionLoops loops_;
-  bool loops_to_look_for_ = false;  // evictions since somebody looked
-  Timestamp loops_looked_at_;
-  std::map<std::vector<std::string>, int32_t> loops_told_;  // with how often they had gone round
 };
 
 // ---- before
@@ -215,7 +213,6 @@ SimulationResult Simulation::Impl::Run(const std::function<void(const Progress&)
     zones_.LookForEmptyZones(now_);
   }
   now_ = scenario_.until;
-  if (loops_to_look_for_) LookForLoops();
   if (progress) Report(progress);
   events_.Begin(SimEventKind::kRunEnds);
   events_.Send();
@@ -223,6 +220,7 @@ SimulationResult Simulation::Impl::Run(const std::function<void(const Progress&)
       (scenario_.until.ns - scenario_.start.ns) / scenario_.schedule_period_ns + 1;
   return {.end = now_,
           .cycles = loop_.cycles(),
+          .due_cycles = due_cycles_,
           .skipped_ticks = static_cast<uint64_t>(ticks) - loop_.cycles(),
           .events = events_.count(),
           .pods_created = controller_.pods_created(),
@@ -264,6 +262,7 @@ void Simulation::Impl::RunCycle(int64_t tick) {
   next_tick_ = tick + 1;
   const Timestamp scheduler_now = SchedulerNow();
   due_ = clock_changed_ || loop_.IsDue(scheduler_now);
+  due_cycles_ += due_ ? 1 : 0;
   clock_changed_ = false;
   if (options_.witness != nullptr) options_.witness->BeforeCycle(live_.cluster(), scheduler_now);
   world_.HoldTells();
@@ -293,6 +292,9 @@ void Simulation::Impl::Handle(const Timer& timer) {
     case TimerKind::kPodGone:
     case TimerKind::kPodRecreated:
       HandlePod(timer);
+      break;
+    case TimerKind::kHoldEnds:
+      world_.EndHold(SimPodId(timer.subject), timer.token);
       break;
     case TimerKind::kFaultBegins:
     case TimerKind::kFaultEnds:
@@ -387,10 +389,9 @@ void Simulation::Impl::OnCycle(Session& session, const std::vector<JobPhaseChang
   if (!session.plan.evictions.empty()) {
     const EvictionStories stories(session);
     for (size_t i = 0; i < session.plan.evictions.size(); ++i) ApplyEviction(session, i, stories);
-    loops_to_look_for_ = true;
-    if (!loops_looked_at_.Present() || now_.ns - loops_looked_at_.ns >= kLoopsEveryNs)
-      LookForLoops();
   }
+  for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings())
+    events_.TellText(SimEventKind::kEvictionLoop, ring.text);
   observer_.OnPhases(session, phases);
   if (due_) observer_.OnCycle(session);
 }
@@ -405,18 +406,26 @@ void Simulation::Impl::ApplyBind(const Session& session, const Bind& bind) {
   const std::string_view node_name = cluster.NodeName(bind.node);
   if (active_faults_.Refuses(Fault::Kind::kBindFails, world_.PodKey(pod), node_name,
                              world_.pod(pod).tries)) {
-    ++world_.pod(pod).tries;
     SimEvent& event = events_.BeginPod(SimEventKind::kBindFailed, pod);
     event.node = node_name;
     event.action = bind.action;
     event.text = "the API server refused to bind";
     events_.Send();
-    world_.Tell(pod);
+    HoldRefused(pod);
     return;
   }
+  world_.pod(pod).refusals = 0;
   kubelet_.Bind(pod, node);
   events_.BeginPod(SimEventKind::kPodBound, pod).action = bind.action;
   events_.Send();
+}
+
+// As in a live cluster: whoever is refused is not asked about again at once.
+void Simulation::Impl::HoldRefused(SimPodId id) {
+  SimPod& pod = world_.pod(id);
+  ++pod.tries;
+  const std::chrono::nanoseconds hold = HoldAfterRefusal(pod.refusals++);
+  queue_.Plan(After(now_, hold.count()), TimerKind::kHoldEnds, id.value, world_.Hold(id));
 }
 
 void Simulation::Impl::ApplyEviction(const Session& session, size_t index,
@@ -431,14 +440,14 @@ void Simulation::Impl::ApplyEviction(const Session& session, size_t index,
                cluster.TaskKey(eviction.task));
   const std::string_view node = world_.Text(world_.nodes()[pod.node].facts.node.name);
   if (active_faults_.Refuses(Fault::Kind::kEvictFails, world_.PodKey(id), node, pod.tries)) {
-    ++world_.pod(id).tries;
     SimEvent& event = events_.BeginPod(SimEventKind::kEvictFailed, id);
     event.action = eviction.action;
     event.text = "the API server refused to evict";
     events_.Send();
-    world_.Tell(id);
+    HoldRefused(id);
     return;
   }
+  world_.pod(id).refusals = 0;
   ++evictions_;
   SimEvent& event = events_.BeginPod(SimEventKind::kPodEvicted, id);
   event.action = eviction.action;
@@ -450,26 +459,12 @@ void Simulation::Impl::ApplyEviction(const Session& session, size_t index,
   }
   for (size_t i = 0; i < session.plugin_names().size(); ++i)
     if ((eviction.permitted_by >> i) & 1) event.permitted_by.push_back(session.plugin_names()[i]);
-  if (!event.for_job.empty()) loops_.Add(now_, event.for_job, event.job);
+  loop_.EvictionTaken(event.pod);
   event.text = stories.Story(index);
   if (!world_.job(pod.job).keeps_work)
     event.count = kubelet_.WorkDoneNs(id) / Timestamp::kNsPerSecond;
   events_.Send();
   kubelet_.Evict(id);
-}
-
-// A ring is told of when it is first seen, and again whenever it has gone round twice as often.
-// Looking costs as much as a cycle: evictions of one minute are looked at together.
-void Simulation::Impl::LookForLoops() {
-  loops_looked_at_ = now_;
-  loops_to_look_for_ = false;
-  for (const EvictionLoops::Loop& loop : loops_.Find(now_)) {
-    const int32_t rounds = *std::min_element(loop.times.begin(), loop.times.end());
-    int32_t& told = loops_told_[loop.jobs];
-    if (rounds < 2 * told || rounds == 0) continue;
-    told = rounds;
-    events_.TellText(SimEventKind::kEvictionLoop, loops_.Describe(loop));
-  }
 }
 
 // ---- the class outside

@@ -49,6 +49,7 @@ struct Progress {
 struct SimulationResult {
   Timestamp end;
   uint64_t cycles = 0;         // that ran
+  uint64_t due_cycles = 0;     // of these; all of them unless every tick was asked for
   uint64_t skipped_ticks = 0;  // grid points at which none was due
   uint64_t events = 0;
   int64_t pods_created = 0;

@@ -323,8 +323,22 @@ void World::Tell(SimPodId id) {
   }
 }
 
+uint32_t World::Hold(SimPodId id) {
+  return pods_[id].hold = ++holds_given_;
+}
+
+void World::EndHold(SimPodId id, uint32_t hold) {
+  if (pods_[id].hold != hold) return;
+  pods_[id].hold = 0;
+  Tell(id);
+}
+
 void World::TellNow(SimPodId id) {
-  const SimPod& pod = pods_[id];
+  SimPod& pod = pods_[id];
+  const bool goes_on = pod.state == PodState::kPending || pod.state == PodState::kBound ||
+                       pod.state == PodState::kRunning;
+  if (pod.hold != 0 && goes_on) return;
+  pod.hold = 0;
   if (pod.state == PodState::kAbsent) {
     live_.RemovePod(jobs_[pod.job].ns, pod.name);
   } else {

@@ -56,9 +56,11 @@ struct SimPod {
   PodState state = PodState::kAbsent;
   bool offers_itself = false;  // leaves a zone that closes
   SimNodeId node;
-  uint32_t life = 0;   // how many of its name came before it
-  uint32_t token = 0;  // grows with each change of state: timers of another one are void
-  uint32_t tries = 0;  // to bind or evict it that have failed
+  uint32_t life = 0;     // how many of its name came before it
+  uint32_t token = 0;    // grows with each change of state: timers of another one are void
+  uint32_t tries = 0;    // to bind or evict it that have failed
+  int32_t refusals = 0;  // those since one was granted
+  uint32_t hold = 0;     // not 0: nothing is told of it, see Hold
   Timestamp created;
   Timestamp scheduled;
   Timestamp started;
@@ -130,6 +132,10 @@ class World {
   void SetState(SimPodId id, PodState state, SimNodeId node = {});
   // Has the scheduler told how the pod really stands.
   void Tell(SimPodId id);
+  // What the scheduler assumes of a pod whose bind or eviction was refused stays its view until
+  // EndHold, or until the pod ends in whatever way. The number tells this hold from later ones.
+  uint32_t Hold(SimPodId id);
+  void EndHold(SimPodId id, uint32_t hold);
   // While the scheduler's session is open nothing is told; afterwards all of it, in order.
   void HoldTells() { tells_held_ = true; }
   void ReleaseTells();
@@ -177,6 +183,7 @@ class World {
   std::unordered_map<uint64_t, SimJobId> job_ids_;  // by namespace and name
   std::unordered_map<uint64_t, SimPodId> pod_ids_;
   uint64_t uids_given_ = 0;
+  uint32_t holds_given_ = 0;
 
   int64_t counts_[kPodStateCount] = {};
   std::unordered_map<StrId, int64_t> guests_;  // by zone

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "config/scheduler_config.h"
-#include "model/zone_schedule.h"
+#include "session/tdm_settings.h"
 #include "sim/event_teller.h"
 #include "sim/world.h"
 
@@ -25,25 +25,24 @@ class ZoneWatch {
   // Tells of closed zones that have become empty. Cheap; to be called whenever somebody may have
   // left.
   void LookForEmptyZones(Timestamp now);
-  bool AnyClosedWithGuests() const;
+  // By name.
+  std::vector<StrId> ClosedWithGuests() const;
   // When a configured zone of that name has closed; nothing while it is open.
   std::optional<Timestamp> ClosedSince(StrId zone) const;
 
  private:
   struct Watched {
     StrId name;
-    ZoneSchedule schedule;
-    bool known = false;  // whether it is open has been told
+    const TdmZone* configured = nullptr;  // in tdm_
+    bool known = false;                   // whether it is open has been told
     bool open = false;
     bool draining = false;
     Timestamp closed_at;
   };
-  bool IsOpenAt(const Watched& zone, Timestamp scheduler_now) const;
 
   World& world_;
   EventTeller& events_;
-  TimeZone time_zone_;
-  bool volcano_windows_ = false;
+  TdmSettings tdm_;
   std::vector<Watched> zones_;  // by name
 };
 

@@ -103,6 +103,37 @@ TEST_F(CheckCommandTest, ErrorsAreTwoAndAllOfThemAreListed) {
   EXPECT_EQ(outcome.err, "");
 }
 
+TEST_F(CheckCommandTest, ConfigurationCanComeFromStandardInput) {
+  const Outcome outcome = Run({.config = "-", .output = "sarif"}, std::string(kWrong));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.out.find("K105"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("\"stdin\""), std::string::npos) << outcome.out;
+  const Outcome twice = Run({.config = "-", .cluster = {"-"}}, std::string(kClean));
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find("standard input cannot be both the configuration and the cluster"),
+            std::string::npos)
+      << twice.err;
+}
+
+TEST_F(CheckCommandTest, SarifSaysWhyNothingCouldBeChecked) {
+  const Outcome missing = Run({.config = (folder_ / "no.yaml").string(), .output = "sarif"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.err.find("no.yaml: error: cannot be read"), std::string::npos) << missing.err;
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  ASSERT_EQ(parser.parse(missing.out).get(root), simdjson::SUCCESS) << missing.out;
+  simdjson::dom::element run = root["runs"].at(0);
+  EXPECT_EQ(run["results"].get_array().size(), 0u);
+  bool successful = true;
+  ASSERT_EQ(run["invocations"].at(0)["executionSuccessful"].get(successful), simdjson::SUCCESS);
+  EXPECT_FALSE(successful);
+  std::string_view text;
+  ASSERT_EQ(
+      run["invocations"].at(0)["toolExecutionNotifications"].at(0)["message"]["text"].get(text),
+      simdjson::SUCCESS);
+  EXPECT_NE(text.find("cannot be read"), std::string_view::npos) << text;
+}
+
 TEST_F(CheckCommandTest, WhatCannotBeReadIsTwo) {
   const Outcome missing = Run({.config = (folder_ / "no.yaml").string()});
   EXPECT_EQ(missing.code, 2);

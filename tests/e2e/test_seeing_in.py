@@ -31,10 +31,10 @@ class SeeingIn(ClusterTestCase):
         self.wait_bound(2, prefix="high")
         self.job("huge", 1, cpu="100")
         eventually("the third is known", lambda: any(
-            job["name"] == "huge" and job["waitsFor"] for job in self.api(scheduler, "jobs")["jobs"]))
+            job["name"] == "huge" and job["pods"]["waiting"] == 1 for job in self.api(scheduler, "jobs")["jobs"]))
 
     def start(self, *flags):
-        self.node("n1", cpu="4")
+        self.node("n1", cpu="4500m")
         self.priority_class("low", 10)
         self.priority_class("high", 1000)
         return self.scheduler(flags=flags)
@@ -48,7 +48,7 @@ class SeeingIn(ClusterTestCase):
         jobs = {j["name"]: j for j in self.api(scheduler, "jobs?namespace=team-a")["jobs"]}
         self.assertEqual(sorted(jobs), ["high", "huge", "low"])
         self.assertEqual(jobs["high"]["waitsFor"], None)
-        self.assertIn("nsufficient", jobs["huge"]["waitsFor"])
+        self.assertIn("not enough room on n1", jobs["huge"]["waitsFor"])
         self.assertEqual(jobs["huge"]["pods"]["waiting"], 1)
         self.assertEqual(self.api(scheduler, "jobs?namespace=team-b")["jobs"], [])
         self.assertEqual(len(self.api(scheduler, "jobs?limit=1")["jobs"]), 1)
@@ -63,6 +63,39 @@ class SeeingIn(ClusterTestCase):
         self.assertIn("allocate", [step["name"] for step in cycles[0]["steps"]])
         self.assertEqual(self.api(scheduler, "zones")["zones"], [])
 
+    def test_dashboards_for_volcano_find_their_metrics(self):
+        scheduler = self.start()
+        self.queue("bounded", weight=1, capability={"cpu": "2", "nvidia.com/gpu": "1"})
+        self.contest(scheduler)
+        self.job("inside", 1, cpu="100m", queue="bounded")
+        self.wait_bound(1, prefix="inside")
+        amounts = [f"queue_{what}_{unit}" for unit in ("milli_cpu", "memory_bytes",
+                                                       "scalar_resources")
+                   for what in ("allocated", "capacity", "deserved", "inqueue", "real_capacity",
+                                "request") if (what, unit) != ("inqueue", "scalar_resources")]
+        names = amounts + [
+            "action_scheduling_latency_milliseconds_count", "e2e_job_scheduling_duration",
+            "e2e_job_scheduling_last_time", "e2e_job_scheduling_latency_milliseconds_count",
+            "e2e_job_scheduling_start_time", "e2e_scheduling_latency_milliseconds_count",
+            "eviction_transactions_total", "job_share", "namespace_share", "namespace_weight",
+            "namespace_weighted_share", "open_session_duration_milliseconds_count",
+            "pod_preemption_victims", "queue_overused", "queue_share", "queue_weight",
+            "schedule_attempts_total", "scheduling_stage_duration_milliseconds_count",
+            "task_scheduling_latency_milliseconds_count", "total_preemption_attempts",
+            "unschedule_job_count", "unschedule_task_count"]
+
+        def missing():
+            _, text = scheduler.page("/metrics", scheduler.metrics_port)
+            return [name for name in names
+                    if f"\nvolcano_{name} " not in text and f"\nvolcano_{name}{{" not in text]
+        eventually("every name is there", lambda: not missing() or None)
+        self.assertEqual(missing(), [])
+        self.assertGreater(scheduler.metric('volcano_job_share{job_id="low",job_ns="team-a"}'), 0)
+        _, text = scheduler.page("/metrics", scheduler.metrics_port)
+        for name in ("krafla_watch_lag_seconds{kind=\"pods\"}", "krafla_cooldowns_active",
+                     "krafla_state_bytes", "krafla_state_gaps_total 0"):
+            self.assertIn(name, text)
+
     def test_wrong_requests_are_told_apart(self):
         scheduler = self.start()
         self.assertIn("/api/v1/jobs", self.api(scheduler, "job", 404)["pages"])
@@ -75,6 +108,10 @@ class SeeingIn(ClusterTestCase):
             urllib.request.urlopen(request, timeout=5)
         self.assertEqual(refused.exception.code, 405)
         self.assertEqual(refused.exception.headers["Allow"], "GET, HEAD")
+        head = urllib.request.Request(
+            f"http://127.0.0.1:{scheduler.metrics_port}/api/v1/jobs", method="HEAD")
+        with urllib.request.urlopen(head, timeout=5) as answer:
+            self.assertEqual((answer.status, answer.read()), (200, b""))
         # Health has a server of its own, without the API.
         self.assertEqual(scheduler.page("/api/v1/jobs")[0], 404)
 

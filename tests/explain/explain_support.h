@@ -83,6 +83,14 @@ inline bool HasFlip(const Explanation& e, std::string_view change) {
   return false;
 }
 
+// Of the first flip of that kind; empty when there is none.
+inline std::string FlipText(const Explanation& e, std::string_view kind) {
+  if (e.flips)
+    for (const Flip& flip : e.flips->flips)
+      if (flip.kind == kind) return flip.change;
+  return {};
+}
+
 inline ::testing::AssertionResult Says(const Explanation& e, std::string_view words) {
   // Lines are wrapped for a terminal; here they are not.
   std::string text = e.answer;

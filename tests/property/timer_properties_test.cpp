@@ -95,6 +95,7 @@ class World {
 
   void CycleAt(Timestamp now, bool only_when_due) {
     if (only_when_due && !loop_->IsDue(now)) return;
+    if (!only_when_due) loop_->SearchAlways();
     log.now = now;
     loop_->RunCycle(now, log);
     ++cycles;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace krafla::testing {
@@ -24,6 +25,18 @@ bool Permitted(const Session& session, const Eviction& eviction, std::string_vie
   for (size_t i = 0; i < names.size(); ++i)
     if (names[i] == plugin) return (eviction.permitted_by >> i) & 1;
   return false;
+}
+
+// The first of these that names one.
+int64_t CooldownOf(const Cluster& cluster, const Task& task) {
+  if (task.cooldown_ns >= 0 || !task.job.valid()) return task.cooldown_ns;
+  const Job& job = cluster.jobs[task.job];
+  if (job.cooldown_ns >= 0 || !job.queue.valid()) return job.cooldown_ns;
+  return cluster.queues[job.queue].cooldown_ns;
+}
+
+bool Contains(const std::vector<Timestamp>& times, Timestamp at) {
+  return std::find(times.begin(), times.end(), at) != times.end();
 }
 
 }  // namespace
@@ -51,7 +64,7 @@ void DecisionJudge::BeforeCycle(const Cluster& cluster, Timestamp scheduler_now)
     SeenPod pod{.status = task.status,
                 .request = cluster.specs[task.spec].request,
                 .scheduled = task.scheduled_at,
-                .cooldown_ns = task.cooldown_ns,
+                .cooldown_ns = CooldownOf(cluster, task),
                 .best_effort = cluster.specs[task.spec].request.IsEmpty()};
     if (HoldsRoom(task.status)) {
       pod.node = cluster.Text(task.node_name);
@@ -74,6 +87,8 @@ void DecisionJudge::BeforeCycle(const Cluster& cluster, Timestamp scheduler_now)
 }
 
 void DecisionJudge::AfterCycle(const Session& session) {
+  ReadSettings(session.config);
+  JudgeMemory(session.memory);
   binds_ += static_cast<int64_t>(session.plan.binds.size());
   evictions_ += static_cast<int64_t>(session.plan.evictions.size());
   JudgeRoom(session);
@@ -136,11 +151,26 @@ void DecisionJudge::JudgeEvictions(const Session& session) {
     const bool closing = eviction.reason == EvictionReason::kZoneClosed;
     if (!closing) JudgeBeneficiary(session, eviction);
     if (!closing && promises_.cooldowns) JudgeCooldown(key, pod);
+    if (!closing && promises_.cooldowns) JudgeEvictionsOf(key, pod);
     SeenJob& job = jobs_.at(pod.job);
     if (pod.status == TaskStatus::kRunning) --job.running;
     // Budgets are tdm's: they bind a drain, and who was decided about in tdm's tier.
-    if (promises_.budgets && (closing || Permitted(session, eviction, "tdm")))
-      JudgeBudget(key, job);
+    if (promises_.budgets && (closing || Permitted(session, eviction, "tdm"))) {
+      if (job.HasBudget()) {
+        JudgeBudget(key, pod.job, job);
+      } else {
+        JudgeWithoutBudget(session, key, pod.job, job);
+      }
+    }
+    ++job.evicted;
+    Decided& decided = decided_[key];
+    decided = {.at = now_, .job = pod.job, .for_job = {}, .zone = {}};
+    if (eviction.for_task.valid()) {
+      const std::string& other = pods_.at(cluster.TaskKey(eviction.for_task)).job;
+      if (other != pod.job) decided.for_job = other;
+    } else if (closing && eviction.node.valid()) {
+      decided.zone = cluster.Text(cluster.nodes[eviction.node].zone);
+    }
   }
 }
 
@@ -157,23 +187,170 @@ void DecisionJudge::JudgeBeneficiary(const Session& session, const Eviction& evi
 }
 
 void DecisionJudge::JudgeCooldown(const std::string& key, const SeenPod& pod) {
-  if (pod.status != TaskStatus::kRunning || pod.cooldown_ns < 0 || !pod.scheduled.Present()) return;
+  int64_t cooldown_ns = pod.cooldown_ns >= 0 ? pod.cooldown_ns : settings_.default_cooldown_ns;
+  if (pod.status != TaskStatus::kRunning || cooldown_ns < 0 || !pod.scheduled.Present()) return;
+  // Each time the job made room for others its cooldown has become longer.
+  if (cooldown_ns < settings_.max_cooldown_ns && settings_.backoff > 1) {
+    double raised = static_cast<double>(cooldown_ns);
+    for (int64_t n = EvictionsOf(pod.job); n > 0; --n) raised *= settings_.backoff;
+    cooldown_ns = raised < static_cast<double>(settings_.max_cooldown_ns)
+                      ? static_cast<int64_t>(raised)
+                      : settings_.max_cooldown_ns;
+  }
   const int64_t age = now_.ns - pod.scheduled.ns;
-  if (age < pod.cooldown_ns)
+  if (age < cooldown_ns)
     Complain(fmt::format("{} is evicted {} s after it was placed, its cooldown is {} s", key,
-                         age / Timestamp::kNsPerSecond, pod.cooldown_ns / Timestamp::kNsPerSecond));
+                         age / Timestamp::kNsPerSecond, cooldown_ns / Timestamp::kNsPerSecond));
 }
 
-// After this eviction, which the counts include.
-void DecisionJudge::JudgeBudget(const std::string& key, SeenJob& job) {
+void DecisionJudge::JudgeEvictionsOf(const std::string& key, const SeenPod& pod) {
+  if (settings_.max_evictions == 0) return;
+  if (const int64_t count = EvictionsOf(pod.job); count >= settings_.max_evictions)
+    Complain(fmt::format("{} goes, whose job made room for others {} times of late, {} it may", key,
+                         count, settings_.max_evictions));
+}
+
+// After this eviction, which the counts include. Evicted pods that are gone and have no successor
+// yet are missing.
+void DecisionJudge::JudgeBudget(const std::string& key, const std::string& job_key, SeenJob& job) {
+  const int64_t total = job.total + GoneOf(job_key);
   if (!job.max_unavailable.empty()) {
-    const int64_t unavailable = job.total - job.finished - job.running;
-    if (unavailable > ReadAmount(job.max_unavailable, job.total))
-      Complain(fmt::format("{} goes: {} of {} unavailable, {} may be", key, unavailable, job.total,
+    const int64_t unavailable = total - job.finished - job.running;
+    if (unavailable > ReadAmount(job.max_unavailable, total))
+      Complain(fmt::format("{} goes: {} of {} unavailable, {} may be", key, unavailable, total,
                            job.max_unavailable));
-  } else if (!job.min_available.empty() && job.running < ReadAmount(job.min_available, job.total)) {
+  } else if (!job.min_available.empty() && job.running < ReadAmount(job.min_available, total)) {
     Complain(fmt::format("{} goes: {} run, {} must", key, job.running, job.min_available));
   }
+}
+
+// One in an evict period, whoever took it; or the whole gang at once.
+void DecisionJudge::JudgeWithoutBudget(const Session& session, const std::string& key,
+                                       const std::string& job_key, const SeenJob& job) {
+  const auto history = losses_.find(job_key);
+  if (history != losses_.end() && !history->second.taken.empty() &&
+      IsWithin(history->second.taken.back(), settings_.evict_period_ns))
+    Complain(fmt::format("{} goes: its job has no budget and lost somebody at {}", key,
+                         FormatRfc3339(history->second.taken.back())));
+  if (job.evicted == 0) return;
+  std::set<std::string> going;
+  for (const Eviction& eviction : session.plan.evictions)
+    going.insert(session.cluster.TaskKey(eviction.task));
+  for (const auto& [pod_key, pod] : pods_)
+    if (pod.job == job_key && nodes_.contains(pod.node) && !going.contains(pod_key) &&
+        (pod.status == TaskStatus::kRunning || pod.status == TaskStatus::kBound))
+      return Complain(
+          fmt::format("{} goes with others of its job, which has no budget, and {} "
+                      "stays",
+                      key, pod_key));
+}
+
+// ---- what became of evictions
+
+void DecisionJudge::On(const SimEvent& event) {
+  const bool taken = event.kind == SimEventKind::kPodEvicted;
+  if (taken || event.kind == SimEventKind::kEvictFailed) {
+    const auto it = decided_.find(event.pod);
+    if (it == decided_.end()) return Complain(fmt::format("nobody evicted {}", event.pod));
+    const Decided decided = it->second;
+    decided_.erase(it);
+    refused_count_ += taken ? 0 : 1;
+    const auto note = [&](History& history) {
+      if (!taken) history.refused.emplace_back(decided.at, event.pod);
+      if (taken && !Contains(history.taken, decided.at)) history.taken.push_back(decided.at);
+    };
+    note(losses_[decided.job]);
+    if (!decided.for_job.empty()) note(room_[decided.job]);
+    if (!decided.zone.empty()) note(zones_emptied_[decided.zone]);
+  }
+  if (event.kind == SimEventKind::kPodGone) gone_[event.job][event.pod] = now_;
+  if (event.kind == SimEventKind::kPodCreated) gone_[event.job].erase(event.pod);
+}
+
+void DecisionJudge::ReadSettings(const SchedulerConfig& config) {
+  settings_ = {};
+  for (const Tier& tier : config.tiers) {
+    for (const PluginOption& plugin : tier.plugins) {
+      const krafla::Arguments& has = plugin.arguments;
+      if (plugin.name == "cdp") {
+        settings_.has_cdp = true;
+        settings_.default_cooldown_ns = has.GetDurationNs("cdp.default-cooldown").value_or(-1);
+        settings_.max_evictions = has.GetInt("cdp.max-evictions").value_or(0);
+        settings_.backoff = has.GetFloat("cdp.backoff").value_or(1);
+        settings_.eviction_period_ns =
+            has.GetDurationNs("cdp.eviction-period").value_or(settings_.eviction_period_ns);
+        settings_.max_cooldown_ns =
+            has.GetDurationNs("cdp.max-cooldown").value_or(settings_.eviction_period_ns);
+      }
+      if (plugin.name == "tdm") {
+        settings_.has_tdm = true;
+        settings_.evict_period_ns =
+            has.GetDurationNs("tdm.evict.period").value_or(settings_.evict_period_ns);
+      }
+    }
+  }
+}
+
+bool DecisionJudge::IsWithin(Timestamp at, int64_t period_ns) const {
+  return at <= now_ && now_.ns - at.ns < period_ns;
+}
+
+int64_t DecisionJudge::EvictionsOf(const std::string& job) const {
+  const auto history = room_.find(job);
+  if (history == room_.end()) return 0;
+  return std::count_if(history->second.taken.begin(), history->second.taken.end(),
+                       [&](Timestamp at) { return IsWithin(at, settings_.eviction_period_ns); });
+}
+
+int64_t DecisionJudge::GoneOf(const std::string& job) const {
+  const auto gone = gone_.find(job);
+  if (gone == gone_.end()) return 0;
+  return std::count_if(gone->second.begin(), gone->second.end(), [&](const auto& pod) {
+    return IsWithin(pod.second, settings_.evict_period_ns);
+  });
+}
+
+// What was decided now counts until it is known better. What was decided before was either taken,
+// or refused and the pod still counts as leaving.
+void DecisionJudge::ExpectTrue(std::string_view what, const std::string& name,
+                               const History& history, Timestamp at) {
+  if (at == now_ || Contains(history.taken, at)) return;
+  for (const auto& [when, pod] : history.refused) {
+    if (when != at) continue;
+    const auto seen = pods_.find(pod);
+    const bool stays = seen != pods_.end() && (seen->second.status == TaskStatus::kRunning ||
+                                               seen->second.status == TaskStatus::kBound);
+    if (!stays) return;
+  }
+  Complain(fmt::format("{} {} at {} is remembered and was refused", what, name, FormatRfc3339(at)));
+}
+
+void DecisionJudge::JudgeMemory(const CycleMemory& memory) {
+  for (const CycleMemory::JobLoss& loss : memory.job_losses)
+    ExpectTrue("a loss of", loss.job, losses_[loss.job], loss.at);
+  for (const CycleMemory::JobEvictions& evictions : memory.job_evictions)
+    for (const Timestamp at : evictions.times)
+      ExpectTrue("an eviction of", evictions.job, room_[evictions.job], at);
+  for (const CycleMemory::ZoneEviction& zone : memory.last_evictions)
+    ExpectTrue("an eviction from", zone.zone, zones_emptied_[zone.zone], zone.at);
+
+  // And nothing that was taken is forgotten for another's refusal.
+  if (settings_.has_cdp && (settings_.max_evictions > 0 || settings_.backoff > 1))
+    for (const auto& [job, history] : room_)
+      for (const Timestamp at : history.taken)
+        if (jobs_.contains(job) && IsWithin(at, settings_.eviction_period_ns)) {
+          const CycleMemory::JobEvictions* known = memory.FindJobEvictions(job);
+          if (known == nullptr || !Contains(known->times, at))
+            Complain(fmt::format("an eviction of {} at {} is forgotten", job, FormatRfc3339(at)));
+        }
+  if (!settings_.has_tdm) return;
+  for (const auto& [zone, history] : zones_emptied_)
+    if (!history.taken.empty() && IsWithin(history.taken.back(), settings_.evict_period_ns)) {
+      const Timestamp* known = memory.LastEviction(zone);
+      if (known == nullptr || *known < history.taken.back())
+        Complain(fmt::format("an eviction from {} at {} is forgotten", zone,
+                             FormatRfc3339(history.taken.back())));
+    }
 }
 
 }  // namespace krafla::testing

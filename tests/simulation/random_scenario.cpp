@@ -66,9 +66,26 @@ std::string ClusterText(const ScenarioShape& shape) {
                         draw.Between(20, 30), own ? "" : ", zone: rz1");
   }
   const Weights weights = QueueWeights(shape);
-  text += fmt::format("queues:\n  red: {{weight: {}}}\n  blue: {{weight: {}}}\n", weights.red,
-                      weights.blue);
+  std::string cooldown;
+  if (shape.wishes.contains(Wish::kCooldowns) && draw.Chance(30))
+    cooldown =
+        fmt::format(", annotations: {{volcano.sh/cooldown-time: {}s}}", draw.Between(10, 400));
+  text += fmt::format("queues:\n  red: {{weight: {}{}}}\n  blue: {{weight: {}}}\n", weights.red,
+                      cooldown, weights.blue);
   return text + "priorityClasses: {low: 10, middle: 100, high: 1000}\n";
+}
+
+std::string CooldownArguments(const ScenarioShape& shape) {
+  Stream draw(shape.seed, 5);
+  if (!shape.wishes.contains(Wish::kCooldowns)) return "";
+  std::string text;
+  if (draw.Chance(40))
+    text += fmt::format("        cdp.default-cooldown: {}s\n", draw.Between(10, 300));
+  if (draw.Chance(50)) text += fmt::format("        cdp.max-evictions: {}\n", draw.Between(1, 3));
+  if (draw.Chance(40)) text += fmt::format("        cdp.backoff: {}\n", draw.Between(2, 4));
+  if (draw.Chance(60))
+    text += fmt::format("        cdp.eviction-period: {}m\n", draw.Between(2, 20));
+  return text.empty() ? text : "      arguments:\n" + text;
 }
 
 std::string ConfigText(const ScenarioShape& shape) {
@@ -83,6 +100,7 @@ std::string ConfigText(const ScenarioShape& shape) {
   std::string text =
       fmt::format("scheduler:\n  actions: \"{}\"\n  tiers:\n  - plugins:\n", actions);
   text += "    - name: priority\n    - name: gang\n    - name: conformance\n    - name: cdp\n";
+  text += CooldownArguments(shape);
   // Always there, for its budgets; without a node in the zone it has nothing to open or close.
   text += fmt::format(
       "    - name: tdm\n      arguments:\n        tdm.revocable-zone.rz1: \"{}\"\n"

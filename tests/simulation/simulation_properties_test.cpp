@@ -37,15 +37,17 @@ struct Totals {
   int64_t binds = 0;
   int64_t evictions = 0;
   int64_t drained = 0;
+  int64_t refused = 0;
 };
 
 std::string JudgeRun(const std::string& scenario, Totals& totals) {
   DecisionJudge decisions({});
   LifeJudge lives;
-  const SimulatedRun run = RunScenario(scenario, {.witness = &decisions}, {&lives});
+  const SimulatedRun run = RunScenario(scenario, {.witness = &decisions}, {&lives, &decisions});
   if (!run.problems.empty()) return run.problems;
   totals.binds += decisions.binds();
   totals.evictions += decisions.evictions();
+  totals.refused += decisions.refused();
   totals.drained += run.Count(SimEventKind::kZoneDrained);
   if (!decisions.complaint().empty()) return decisions.complaint();
   if (!lives.complaint().empty()) return lives.complaint();
@@ -63,6 +65,7 @@ TEST(SimulationProperties, DecisionsAreSoundAndEverythingEndsWhateverGoesWrong) 
   EXPECT_GT(totals.binds, 10'000);
   EXPECT_GT(totals.evictions, 700);
   EXPECT_GT(totals.drained, 100);
+  EXPECT_GT(totals.refused, 100);
 }
 
 TEST(SimulationProperties, DecisionsAreSoundAndEverythingEndsWhenNothingGoesWrong) {

@@ -143,6 +143,53 @@ TEST(Simulation, ADrainSaysWhatHoldsItAfterEachStepAndAtEveryClosing) {
   EXPECT_EQ(held(", budget: {maxUnavailable: 2}"), none_goes + none_goes);
 }
 
+// Somebody should go, and nobody does: that is not "nobody had to go".
+TEST(Simulation, AZoneThatNobodyLeavesSaysWhy) {
+  const auto held = [](const std::string& actions, const std::string& more_plugins,
+                       const std::string& ns) {
+    const SimulatedRun run = RunScenario(
+        "start: 2026-03-10 20:30\nuntil: 2h\n"
+        "cluster: {nodes: {name: z, cpu: 8, memory: 32Gi, zone: rz1}}\n"
+        "scheduler:\n  actions: \"" +
+        actions +
+        "\"\n"
+        "  tiers: [{plugins: [{name: tdm, arguments: {tdm.revocable-zone.rz1: \"08:00-21:00\"}}, "
+        "{name: gang}, {name: predicates}" +
+        more_plugins + "]}]\nworkload: [{job: " + ns +
+        "/guest, replicas: 2, minAvailable: 1, cpu: 1, memory: 1Gi, "
+        "preemptable: true, revocableZone: \"*\"}]\n");
+    EXPECT_EQ(run.problems, "");
+    EXPECT_EQ(run.Count(Kind::kPodEvicted), 0);
+    std::string told;
+    for (const SimEvent& event : run.events)
+      if (event.kind == Kind::kDrainHeld) told += fmt::format("{} {}\n", event.count, event.text);
+    return told;
+  };
+  EXPECT_EQ(held("enqueue, allocate", "", "t"),
+            "2 nothing empties it: that takes tdm, and preempt or shuffle among the actions\n");
+  EXPECT_EQ(held("enqueue, allocate, preempt", ", {name: conformance}", "kube-system"),
+            "2 kube-system/guest kube-system/guest-main-0 is protected: conformance or a "
+            "PodDisruptionBudget holds it\n");
+}
+
+// With a cycle every millisecond nobody is asked a thousand times a second.
+TEST(Simulation, ARefusedPodIsAskedAboutAfterAWhileThatGrows) {
+  const SimulatedRun run = RunScenario(
+      "start: 2026-03-10 12:00\nuntil: 10m\nschedulePeriod: 1ms\n"
+      "cluster: {nodes: {name: n, cpu: 8, memory: 32Gi}}\n"
+      "workload: [{job: t/a, cpu: 1, memory: 1Gi}]\n"
+      "faults: [{bindFails: \"*\", for: 5m}]\n");
+  ASSERT_EQ(run.problems, "");
+  EXPECT_EQ(run.Story({Kind::kBindFailed, Kind::kPodBound}),
+            "0 bind-failed t/a-main-0 n\n1 bind-failed t/a-main-0 n\n"
+            "3 bind-failed t/a-main-0 n\n7 bind-failed t/a-main-0 n\n"
+            "15 bind-failed t/a-main-0 n\n31 bind-failed t/a-main-0 n\n"
+            "63 bind-failed t/a-main-0 n\n123 bind-failed t/a-main-0 n\n"
+            "183 bind-failed t/a-main-0 n\n243 bind-failed t/a-main-0 n\n"
+            "303 pod-bound t/a-main-0 n\n");
+  EXPECT_LT(run.result.cycles, 60u);
+}
+
 TEST(Simulation, RunTimesDoNotDependOnWhatElseIsDrawn) {
   const std::string job =
       "- {job: a, replicas: 2, cpu: 1, memory: 1Gi, runTime: {exponential: 5m}}";
@@ -209,6 +256,9 @@ TEST(Simulation, SkippingIdleTimeGivesTheBytesOfEveryCycle) {
     if (run.result.cycles + run.result.skipped_ticks > 4 * 3600) continue;  // for the time it takes
     const SimulatedRun ticking = RunScenarioFile(file, {.every_tick = true});
     EXPECT_EQ(ticking.result.skipped_ticks, 0u);
+    // What was left out is what was not due there: its cycles ran, and decided nothing.
+    EXPECT_EQ(run.result.due_cycles, run.result.cycles) << file;
+    EXPECT_EQ(ticking.result.due_cycles, run.result.cycles) << file;
     EXPECT_TRUE(run.log == ticking.log) << file;
     ++files;
   }
@@ -226,7 +276,7 @@ std::string Judged(const std::string& plugins, const std::string& workload) {
       "allocate, "
       "preempt\"\n  tiers:\n  - plugins: [" +
           plugins + "]\nworkload:\n" + workload,
-      {.witness = &judge});
+      {.witness = &judge}, {&judge});
   return run.problems + judge.complaint();
 }
 
@@ -248,6 +298,31 @@ TEST(DecisionJudge, NoticesACooldownThatIsNotKept) {
   EXPECT_NE(Judged("{name: priority}, {name: gang}, {name: predicates}", workload)
                 .find("its cooldown is 300 s"),
             std::string::npos);
+}
+
+// Judged without cdp, whose rules are then nobody's; with them in the configuration of a plugin
+// that does not decide.
+TEST(DecisionJudge, NoticesInheritedCooldownsAndTooManyEvictions) {
+  const std::string workload =
+      "- {job: low, priorityClass: low, replicas: 2, minAvailable: 1, cpu: 4, memory: 1Gi}\n"
+      "- {job: urgent, at: +1m, priorityClass: urgent, cpu: 4, memory: 1Gi, runTime: 1m}\n"
+      "- {job: again, at: +10m, priorityClass: urgent, cpu: 4, memory: 1Gi, runTime: 1m}\n";
+  const auto judged = [&](const std::string& arguments, bool decides) {
+    return Judged("{name: priority}, {name: gang}, {name: cdp" +
+                      std::string(decides ? "" : ", enablePreemptable: false") + ", arguments: {" +
+                      arguments + "}}, {name: predicates}",
+                  workload);
+  };
+  EXPECT_EQ(judged("cdp.default-cooldown: 5m", true), "");
+  EXPECT_NE(judged("cdp.default-cooldown: 5m", false).find("its cooldown is 300 s"),
+            std::string::npos);
+  EXPECT_EQ(judged("cdp.max-evictions: 1", true), "");
+  EXPECT_NE(judged("cdp.max-evictions: 1", false).find("made room for others 1 times of late"),
+            std::string::npos);
+  EXPECT_NE(
+      judged("cdp.default-cooldown: 30s, cdp.backoff: 100", false).find("its cooldown is 3000 s"),
+      std::string::npos)
+      << judged("cdp.default-cooldown: 30s, cdp.backoff: 100", false);
 }
 
 }  // namespace

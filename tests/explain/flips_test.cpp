@@ -1,0 +1,71 @@
+// What would change it: as little as will do, with what it gives up, and what was tried in vain.
+#include <gtest/gtest.h>
+
+#include "app/explanation_json.h"
+#include "explain/explain_support.h"
+
+namespace krafla::testing {
+namespace {
+
+// A queue with a capability, of which three cores are held; a job of four pods waits, two of them
+// its minimum.
+CycleInput CapableQueue(const std::string& capability) {
+  std::string cluster =
+      NodeYaml({.has = "cpu 32, memory 320Gi, pods 110"}) + PriorityClassesYaml() +
+      "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: small}\n"
+      "spec: {weight: 1, capability: {" +
+      capability + "}}\n" + PodGroupYaml({.name = "old", .queue = "small", .phase = "Running"}) +
+      PodYaml({.name = "old-0", .group = "old", .node = "n1", .asks = "cpu 3, memory 1Gi"}) +
+      PodGroupYaml({.name = "new", .queue = "small", .min_member = 2});
+  for (const char* name : {"new-0", "new-1", "new-2", "new-3"})
+    cluster += PodYaml({.name = name, .group = "new", .asks = "cpu 2, memory 1Gi"});
+  return {.cluster = cluster,
+          .config =
+              ConfigYaml({.actions = "enqueue, allocate", .tiers = {"gang predicates proportion"}}),
+          .now = "2026-03-10T12:00:00Z"};
+}
+
+TEST(ExplainFlips, CapabilityIsRaisedAsLittleAsWillDoAndOnlyWhereItLimits) {
+  const Explanation e = Explained(CapableQueue("cpu: \"4\", memory: 64Gi"), "job", "default/new");
+  // Three are held and the minimum asks for four; memory is no matter.
+  EXPECT_EQ(FlipText(e, "queue-capability"),
+            "capability of queue small from 4 cpu, 64Gi memory to 7 cpu, 64Gi memory");
+}
+
+TEST(ExplainFlips, WhatTakesASafeguardAwaySaysSo) {
+  const CycleInput input{.cluster = ReadExampleFile("why-no-preemption/4a-gang-veto.yaml"),
+                         .config = ReadExampleFile("why-no-preemption/scheduler.yaml"),
+                         .now = "2026-03-10T12:00:00Z"};
+  const Explanation e = Explained(input, "job", "research/urgent");
+  ASSERT_TRUE(e.flips.has_value());
+  size_t with_caution = 0;
+  for (const Flip& flip : e.flips->flips) {
+    if (flip.kind == "switch" || flip.kind == "tier") {
+      EXPECT_EQ(flip.caution, "jobs may then be left below their minimum") << flip.change;
+      ++with_caution;
+    }
+    if (flip.kind == "node" || flip.kind == "wait") {
+      EXPECT_EQ(flip.caution, "") << flip.change;
+    }
+  }
+  EXPECT_GT(with_caution, 0u);
+}
+
+TEST(ExplainFlips, WhatWasTriedInVainIsCountedInTextAndListedInJson) {
+  const CycleInput input{.cluster = ReadExampleFile("reclaim/cluster.yaml"),
+                         .config = ReadExampleFile("reclaim/scheduler.yaml"),
+                         .now = "2026-03-10T12:00:00Z"};
+  const Explanation e = Explained(input, "job", "nlp/summaries");
+  ASSERT_TRUE(e.flips.has_value());
+  ASSERT_FALSE(e.flips->in_vain.empty());
+  const std::string text = ExplanationAsText(e, false);
+  EXPECT_NE(text.find("tried and no help: 2 × action, "), std::string::npos) << text;
+  const std::string json = ExplanationAsJson(e);
+  for (const VainChange& change : e.flips->in_vain) {
+    EXPECT_NE(json.find(change.change), std::string::npos) << change.change;
+    EXPECT_FALSE(HasFlip(e, change.change));
+  }
+}
+
+}  // namespace
+}  // namespace krafla::testing

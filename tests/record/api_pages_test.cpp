@@ -1,0 +1,311 @@
+#include "kube/api_pages.h"
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <condition_variable>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "app/explanation_json.h"
+#include "app/explanation_text.h"
+#include "record/change_feed.h"
+#include "scheduler/vocabulary.h"
+#include "support/tiny_cluster.h"
+
+namespace krafla {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::string_view kConfig = R"(actions: "enqueue, allocate, preempt, shuffle"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: tdm
+    arguments:
+      tdm.revocable-zone.rz1: 10:00-21:00
+      tdm.timezone: UTC
+- plugins:
+  - name: predicates
+  - name: proportion
+)";
+
+// A cluster with a job that runs on a zone, one that waits, and a past: two cycles, one eviction.
+class ApiPagesTest : public ::testing::Test {
+ protected:
+  ApiPagesTest() {
+    Put("Queue", "default",
+        R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"default"},)"
+        R"("spec":{"weight":1,"capability":{"cpu":"8"}}})");
+    Put("Namespace", "team-a",
+        R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-a"}})");
+    Put("Node", "n1",
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","labels":)"
+        R"({"volcano.sh/revocable-zone":"rz1"}},"status":{"allocatable":{"cpu":"2","memory":"8Gi",)"
+        R"("pods":"10"}}})");
+    Group("night",
+          R"("volcano.sh/preemptable":"true","volcano.sh/revocable-zone":"*",)"
+          R"("volcano.sh/jdb-min-available":"1")",
+          "Running");
+    Pod("night-0", "night", "1", R"("nodeName":"n1",)", "Running",
+        R"("volcano.sh/preemptable":"true","volcano.sh/revocable-zone":"*",)");
+    Group("train", "", "Inqueue");
+    Pod("train-0", "train", "4", "", "Pending");
+    Put("Pod", "team-a/bare",
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"bare","namespace":"team-a",)"
+        R"("uid":"b"},"spec":{"schedulerName":"volcano","containers":[{"name":"c","resources":)"
+        R"({"requests":{"cpu":"16"}}}]}})");
+    feed.Put({.what = RecordedChange::What::kConfig, .object = std::string(kConfig), .cycle = {}});
+    auto first = std::make_unique<RecordedCycle>();
+    first->number = 1;
+    first->at = now;
+    first->wall_ms = 1.5;
+    first->steps_ms = {{"open", 0.5}, {"allocate", 1}};
+    first->waiting_pods = 2;
+    first->evictions.push_back(
+        {.pod = "team-a/low-0",
+         .node = "n1",
+         .action = "preempt",
+         .for_pod = "team-a/night-0",
+         .queue = "default",
+         .reason = "priority",
+         .allowed_by = "priority, gang",
+         .message = "evicted by preempt for team-a/night-0 (job priority 1000 over 10), allowed by "
+                    "priority, gang"});
+    feed.Put({.what = RecordedChange::What::kCycle, .cycle = std::move(first)});
+    auto second = std::make_unique<RecordedCycle>();
+    second->number = 2;
+    second->at = Timestamp{now.ns + Timestamp::kNsPerSecond};
+    second->wall_ms = 0.5;
+    feed.Put({.what = RecordedChange::What::kCycle, .cycle = std::move(second)});
+    keeper.emplace(feed, StateKeeper::Options{});
+    while (keeper->Cycles().size() < 2) std::this_thread::yield();
+    pages.emplace(*keeper, Options());
+  }
+
+  ApiPages::Options Options() {
+    return {.world = {},
+            .zone = {},
+            .read_config = [](const std::string& text) -> std::optional<SchedulerConfig> {
+              Diagnostics problems;
+              return ReadSchedulerConfig(text, BuiltInVocabulary(), {.file_name = "t"}, problems);
+            },
+            .now = [this] { return now; },
+            .ready = [this] { return ready.load(); },
+            .render =
+                [this](const Explanation& explanation, const std::string& as) {
+                  if (on_render) on_render();
+                  return as == "json" ? ExplanationAsJson(explanation)
+                                      : ExplanationAsText(explanation, as == "color");
+                }};
+  }
+  void Put(std::string_view kind, const std::string& key, const std::string& object,
+           std::optional<JobPhase> phase = {}) {
+    feed.Put({.kind = kind, .key = key, .object = object, .phase = phase, .cycle = {}});
+  }
+  void Group(const std::string& name, const std::string& annotations, const std::string& phase) {
+    Put("PodGroup", "team-a/" + name,
+        fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",)"
+                    R"("metadata":{{"name":"{}","namespace":"team-a","uid":"{}","annotations":)"
+                    R"({{{}}}}},"spec":{{"minMember":1}},"status":{{"phase":"{}"}}}})",
+                    name, name, annotations, phase));
+  }
+  void Pod(const std::string& name, const std::string& group, const std::string& cpu,
+           const std::string& spec, const std::string& phase, const std::string& annotations = "") {
+    Put("Pod", "team-a/" + name,
+        fmt::format(
+            R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"team-a",)"
+            R"("uid":"{}","annotations":{{{}"scheduling.k8s.io/group-name":"{}"}}}},"spec":{{{})"
+            R"("schedulerName":"volcano","containers":[{{"name":"c","resources":{{"requests":)"
+            R"({{"cpu":"{}"}}}}}}]}},"status":{{"phase":"{}"}}}})",
+            name, name, annotations, group, spec, cpu, phase));
+  }
+  ApiAnswer Get(const std::string& page, std::map<std::string, std::string> parameters = {}) {
+    return pages->Answer({.path = "/api/v1/" + page, .parameters = std::move(parameters)});
+  }
+  dom::element Json(const ApiAnswer& answer) {
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return parser.parse(answer.body);
+  }
+  static std::string Text(dom::element element) { return simdjson::to_string(element); }
+
+  Timestamp now = Timestamp::FromUnixSeconds(1'773'144'000, 123);  // 2026-03-10T12:00:00Z
+  std::atomic<bool> ready = true;
+  std::function<void()> on_render;
+  ChangeFeed feed;
+  std::optional<StateKeeper> keeper;
+  std::optional<ApiPages> pages;
+  dom::parser parser;
+};
+
+TEST_F(ApiPagesTest, JobsSayWhyTheyWait) {
+  const dom::element answer = Json(Get("jobs"));
+  const dom::array jobs = answer["jobs"];
+  ASSERT_EQ(jobs.size(), 3u) << Text(answer);
+  EXPECT_EQ(std::string_view(jobs.at(0)["name"]), "night");
+  EXPECT_TRUE(jobs.at(0)["waitsFor"].is_null());
+  EXPECT_EQ(int64_t(jobs.at(0)["pods"]["running"]), 1);
+  EXPECT_EQ(std::string_view(jobs.at(1)["name"]), "bare");
+  EXPECT_EQ(std::string_view(jobs.at(1)["kind"]), "Pod");
+  EXPECT_EQ(std::string_view(jobs.at(2)["name"]), "train");
+  EXPECT_EQ(std::string_view(jobs.at(2)["phase"]), "Inqueue");
+  EXPECT_NE(Text(jobs.at(2)["waitsFor"]).find("needs annotation volcano.sh/revocable-zone"), std::string::npos)
+      << Text(jobs.at(2));
+  EXPECT_EQ(int64_t(jobs.at(2)["pods"]["waiting"]), 1);
+}
+
+TEST_F(ApiPagesTest, QueuesShowWhatTheyHold) {
+  const dom::array queues = Json(Get("queues"))["queues"];
+  ASSERT_EQ(queues.size(), 1u);
+  const dom::element queue = queues.at(0);
+  EXPECT_EQ(std::string_view(queue["name"]), "default");
+  EXPECT_EQ(double(queue["allocated"]["cpu"]), 1000);
+  EXPECT_EQ(double(queue["capability"]["cpu"]), 8000);
+  EXPECT_EQ(int64_t(queue["pods"]["placed"]), 1);
+  EXPECT_EQ(int64_t(queue["pods"]["waiting"]), 2);
+  EXPECT_EQ(int64_t(queue["jobs"]["Running"]), 1);
+}
+
+TEST_F(ApiPagesTest, ZonesShowTheirWindowAndWhoIsThere) {
+  const dom::array zones = Json(Get("zones"))["zones"];
+  ASSERT_EQ(zones.size(), 1u);
+  const dom::element zone = zones.at(0);
+  EXPECT_TRUE(bool(zone["open"]));
+  EXPECT_EQ(std::string_view(zone["nextChange"]), "2026-03-10T21:00:00Z");
+  EXPECT_EQ(int64_t(zone["pods"]["mayBeTakenOff"]), 1);
+  EXPECT_EQ(Text(zone["jobs"]),
+            R"([{"job":"team-a/night","pods":1,"mayBeTakenOff":1,"budget":"minAvailable 1"}])");
+}
+
+TEST_F(ApiPagesTest, RowsCanBeChosenAndLimited) {
+  EXPECT_EQ(dom::array(Json(Get("jobs", {{"namespace", "other"}}))["jobs"]).size(), 0u);
+  EXPECT_EQ(dom::array(Json(Get("jobs", {{"queue", "default"}}))["jobs"]).size(), 3u);
+  EXPECT_EQ(dom::array(Json(Get("jobs", {{"queue", "none"}}))["jobs"]).size(), 0u);
+  const dom::element one = Json(Get("jobs", {{"limit", "1"}}));
+  EXPECT_EQ(dom::array(one["jobs"]).size(), 1u);
+  EXPECT_EQ(int64_t(one["leftOut"]), 2);
+  EXPECT_EQ(dom::array(Json(Get("evictions", {{"namespace", "team-b"}}))["evictions"]).size(), 0u);
+  EXPECT_EQ(dom::array(Json(Get("evictions", {{"queue", "default"}}))["evictions"]).size(), 1u);
+  EXPECT_EQ(dom::array(Json(Get("cycles", {{"limit", "1"}}))["cycles"]).size(), 1u);
+}
+
+TEST_F(ApiPagesTest, TheSameStateGivesTheSameBytes) {
+  for (const char* page : {"jobs", "queues", "zones", "evictions", "cycles"})
+    EXPECT_EQ(Get(page).body, Get(page).body);
+}
+
+TEST_F(ApiPagesTest, WrongRequestsAreToldApart) {
+  EXPECT_EQ(Get("job").status, 404);
+  EXPECT_NE(Get("job").body.find("\"/api/v1/jobs\""), std::string::npos);
+  EXPECT_EQ(pages->Answer({.path = "/api"}).status, 404);
+  EXPECT_EQ(pages->Answer({.method = "POST", .path = "/api/v1/jobs"}).status, 405);
+  EXPECT_EQ(pages->Answer({.method = "HEAD", .path = "/api/v1/jobs"}).status, 200);
+  EXPECT_NE(Get("jobs", {{"queu", "x"}}).body.find("did you mean \\\"queue\\\""), std::string::npos)
+      << Get("jobs", {{"queu", "x"}}).body;
+  for (const char* limit : {"0", "-1", "x", "1x", "1000000"})
+    EXPECT_EQ(Get("jobs", {{"limit", limit}}).status, 400) << limit;
+  EXPECT_EQ(Get("explain", {{"kind", "jb"}, {"name", "x"}}).status, 400);
+  EXPECT_EQ(Get("explain", {{"kind", "job"}}).status, 400);
+  EXPECT_EQ(Get("explain", {{"kind", "job"}, {"name", "x"}, {"as", "xml"}}).status, 400);
+}
+
+TEST_F(ApiPagesTest, NotReadyIsNotEmpty) {
+  ready = false;
+  for (const char* page : {"jobs", "queues", "zones", "explain"})
+    EXPECT_EQ(Get(page).status, 503) << page;
+  EXPECT_EQ(Get("jobs").retry_after_s, 1);
+}
+
+TEST_F(ApiPagesTest, ExplainsWhatTheSchedulerSees) {
+  const ApiAnswer text =
+      Get("explain", {{"kind", "job"}, {"name", "team-a/train"}, {"as", "text"}});
+  EXPECT_EQ(text.status, 200);
+  EXPECT_TRUE(text.body.starts_with("team-a/train waits")) << text.body;
+  const dom::element json = Json(Get("explain", {{"kind", "zone"}, {"name", "rz1"}}));
+  EXPECT_EQ(std::string_view(json["kind"]), "zone");
+  const ApiAnswer unknown = Get("explain", {{"kind", "job"}, {"name", "team-a/trian"}});
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_NE(unknown.body.find("no PodGroup \\\"team-a/trian\\\" in the cluster; did you mean "
+                              "\\\"team-a/train\\\"?"),
+            std::string::npos)
+      << unknown.body;
+}
+
+TEST_F(ApiPagesTest, OneExplanationAtATime) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool inside = false;
+  bool go_on = false;
+  on_render = [&] {
+    std::unique_lock lock(mutex);
+    inside = true;
+    changed.notify_all();
+    changed.wait(lock, [&] { return go_on; });
+  };
+  ApiAnswer first;
+  std::thread asks([&] { first = Get("explain", {{"kind", "queue"}, {"name", "default"}}); });
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return inside; });
+  }
+  const ApiAnswer second = Get("explain", {{"kind", "queue"}, {"name", "default"}});
+  EXPECT_EQ(second.status, 503);
+  EXPECT_NE(second.body.find("busy with explaining queue default"), std::string::npos)
+      << second.body;
+  EXPECT_EQ(Get("jobs").status, 200) << "pages do not wait for explanations";
+  {
+    const std::scoped_lock lock(mutex);
+    go_on = true;
+    changed.notify_all();
+  }
+  asks.join();
+  EXPECT_EQ(first.status, 200);
+}
+
+TEST_F(ApiPagesTest, WhoeverWaitsWhenItStopsIsTold) {
+  pages->Stop();
+  EXPECT_EQ(Get("jobs").status, 503);
+  EXPECT_EQ(Get("explain", {{"kind", "queue"}, {"name", "default"}}).status, 503);
+}
+
+// Every example of the documentation is what this cluster answers.
+TEST_F(ApiPagesTest, TheDocumentationShowsRealAnswers) {
+  std::ifstream file(std::string(KRAFLA_SOURCE_DIR) + "/docs/api.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string doc = text.str();
+  size_t examples = 0;
+  for (size_t at = 0; (at = doc.find("```\nGET ", at)) != std::string::npos;) {
+    const size_t begin = at + 8;
+    const size_t line_end = doc.find('\n', begin);
+    const size_t end = doc.find("```", line_end);
+    std::string target = doc.substr(begin, line_end - begin);
+    std::string body = doc.substr(line_end + 1, end - line_end - 1);
+    ApiRequest request;
+    const size_t question = target.find('?');
+    request.path = target.substr(0, question);
+    while (question != std::string::npos && target.find('?') != std::string::npos) {
+      std::string rest = target.substr(target.find('?') + 1);
+      std::stringstream pairs(rest);
+      for (std::string pair; std::getline(pairs, pair, '&');)
+        request.parameters[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+      break;
+    }
+    // Lines are broken for reading; the answer is one line.
+    std::string shown;
+    std::stringstream lines(body);
+    for (std::string line; std::getline(lines, line);)
+      shown += line.substr(line.find_first_not_of(' '));
+    EXPECT_EQ(pages->Answer(request).body, shown + "\n") << target;
+    ++examples;
+    at = end;
+  }
+  EXPECT_GE(examples, 5u);
+}
+
+}  // namespace
+}  // namespace krafla
