@@ -492,7 +492,7 @@ class Bench:
     def run(self):
         o, r = self.o, self.results
         say(f"{o.nodes} nodes")
-        self.make_nodes(o.nodes)
+        self.make_nodes(o.nodes, cpu=str(o.pods // o.nodes))  # the pods fill them
         program = None
         if "bind" in o.only:
             rounds = []
@@ -597,6 +597,8 @@ def main():
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all logs")
     o = parser.parse_args()
+    if o.pods % o.nodes or o.pods % (5 * GANG):
+        parser.error(f"--pods has to be a multiple of --nodes and of {5 * GANG}")
     if unknown := set(o.only) - set(PARTS):
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}")
     built = subprocess.run([os.path.join(ROOT, "tests", "e2e", "controlplane", "build.sh")], text=True,
