@@ -141,7 +141,10 @@ class Bench:
     def __init__(self, options, folder, programs):
         self.o, self.folder, self.programs = options, folder, programs
         self.results, self.failures, self.running, self.prefixes = {}, [], [], 0
-        plane = self.plane = ControlPlane(programs, os.path.join(folder, "plane"), audit=True)
+        self.plane = ControlPlane(programs, os.path.join(folder, "plane"), audit=True)
+
+    def up(self):
+        plane = self.plane
         writes = ["create", "update", "patch", "delete"]
         plane.audit_rules = [{"level": "Metadata", "users": ["krafla", "bench", "kube-scheduler"], "verbs": writes},
                              {"level": "None"}]
@@ -248,7 +251,7 @@ class Bench:
                      {"gracePeriodSeconds": 0})] for p in self.pods()])
         self.until("no pods are left", lambda: not self.pods(), 300, 1)
         for path in (f"{GROUPS}/namespaces/{NS}/podgroups", f"/api/v1/namespaces/{NS}/events"):
-            self.plane.request("DELETE", path)
+            self.send([[("DELETE", path, "application/json", {})]])  # takes a while with many
 
     # ---- schedulers
 
@@ -489,7 +492,7 @@ class Bench:
     def run(self):
         o, r = self.o, self.results
         say(f"{o.nodes} nodes")
-        self.make_nodes(o.nodes)
+        self.make_nodes(o.nodes, cpu=str(o.pods // o.nodes))  # the pods fill them
         program = None
         if "bind" in o.only:
             rounds = []
@@ -594,6 +597,8 @@ def main():
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--keep", action="store_true", help="keep the folder with all logs")
     o = parser.parse_args()
+    if o.pods % o.nodes or o.pods % (5 * GANG):
+        parser.error(f"--pods has to be a multiple of --nodes and of {5 * GANG}")
     if unknown := set(o.only) - set(PARTS):
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}")
     built = subprocess.run([os.path.join(ROOT, "tests", "e2e", "controlplane", "build.sh")], text=True,
@@ -606,16 +611,17 @@ def main():
         raise KeyboardInterrupt
     signal.signal(signal.SIGTERM, interrupt)
     folder = tempfile.mkdtemp(prefix="krafla-bench-e2e-")
-    bench, done = None, False
+    bench, done = Bench(o, folder, built.stdout.strip()), False
     try:
-        bench = Bench(o, folder, built.stdout.strip())
+        bench.up()
         bench.run()
         done = True
-    except NotDone as problem:
+    except (NotDone, OSError) as problem:
         bench.failures.append(str(problem))
+    except KeyboardInterrupt:
+        bench.failures.append("told to stop before the end")
     finally:
-        if bench is not None:
-            bench.down()
+        bench.down()
         if done and not bench.failures and not o.keep:
             shutil.rmtree(folder)
         else:

@@ -63,7 +63,7 @@ class Load {
                         .target = chain[at + 1],
                         .content_type = chain[at + 2],
                         .body = chain[at + 3],
-                        .timeout = std::chrono::seconds(60)};
+                        .timeout = std::chrono::seconds(300)};
     request.on_done = [this, &chain, at](HttpResponse response) {
       if (response.ok() && at + kFields < chain.size()) {
         ++answered_;

@@ -336,8 +336,17 @@ expect_lenient "cycle of queue parents" "hen"
 
 cluster "$base" "$(pod good 1)" --- "$(pod twice 1)" --- "$(pod twice 2)"
 try
-expect_refused "duplicate name" "cluster.yaml:" "team/twice"
+expect_refused "duplicate name" "cluster.yaml:" "team/twice" "there is one of that name already, at $tmp/cluster.yaml:"
 expect_lenient "duplicate name" "team/twice"
+
+cluster "$base" "$(pod good 1)" '---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: heavy}
+spec: {wieght: 3}'
+try
+expect_refused "misspelt key of a queue" "Queue heavy: spec.wieght" 'did you mean "weight"?'
+expect_lenient "misspelt key of a queue" "wieght"
 
 run run --cluster "$tmp/does-not-exist.yaml"
 expect_refused "missing file" "does-not-exist.yaml" "error"
@@ -518,6 +527,12 @@ run check --strict --config examples/traps/scheduler.yaml --cluster examples/tdm
 expect_status "check --strict" 1
 run check --config examples/traps/scheduler.yaml --cluster examples/tdm/cluster.yaml --now $noon -o sarif
 expect_json "check as SARIF" "plan['version'] == '2.1.0' and plan['runs'][0]['results']"
+run check --config "$tmp/does-not-exist.yaml" -o sarif
+expect_status "check of nothing as SARIF" 2
+expect_json "check of nothing as SARIF" "not plan['runs'][0]['invocations'][0]['executionSuccessful']"
+run_with_input examples/traps/scheduler.yaml check --config - --now $noon
+expect_status "check of standard input" 0
+expect_out "check of standard input" "K205"
 
 for scenario in examples/scenarios/*.yaml; do
   run simulate "$scenario" --events "$tmp/events-1" --report "$tmp/report"

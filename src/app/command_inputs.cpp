@@ -7,7 +7,11 @@
 #include <limits>
 #include <ostream>
 
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
 #include "scheduler/vocabulary.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -40,7 +44,15 @@ SchedulerConfig ReadConfig(const std::string& path, bool lenient,
     text = std::move(*file);
   }
   if (read_text != nullptr) *read_text = text;
-  return ReadSchedulerConfig(text, BuiltInVocabulary(), read, diagnostics);
+  SchedulerConfig config = ReadSchedulerConfig(text, BuiltInVocabulary(), read, diagnostics);
+  if (lenient)
+    for (const TdmZone& zone : ReadTdmSettings(config, TimeZone{}).zones)
+      if (!zone.readable())
+        diagnostics.Warning(read.file_name, zone.location,
+                            fmt::format("zone {} stays configured and is never open: its window "
+                                        "cannot be read",
+                                        Printable(zone.name)));
+  return config;
 }
 
 SessionOptions TimeOf(const std::string& now_text, Diagnostics& diagnostics) {

@@ -32,6 +32,20 @@ TEST(ServeFlags, DefaultsAreThoseOfVolcanoOnLoopback) {
   EXPECT_EQ(on.health_address->port, 11251);
 }
 
+TEST(ServeFlags, RecordsHaveALimit) {
+  EXPECT_TRUE(Parse({}).options.record_folder.empty());
+  EXPECT_EQ(Parse({}).options.record_bytes, size_t{1} << 30);
+  const ServeOptions options = Parse({"--record=/r", "--record-limit=64Mi"}).options;
+  EXPECT_EQ(options.record_folder, "/r");
+  EXPECT_EQ(options.record_bytes, size_t{64} << 20);
+  for (const char* wrong : {"--record-limit=1k", "--record-limit=much", "--record-limit=-1Gi"}) {
+    Diagnostics diagnostics;
+    ParseServeFlags({wrong}, diagnostics);
+    ASSERT_TRUE(diagnostics.HasErrors()) << wrong;
+    EXPECT_EQ(diagnostics.items()[0].file, "--record-limit");
+  }
+}
+
 TEST(ServeFlags, TheNotationOfKubernetes) {
   const ServeFlags flags =
       Parse({"--kubeconfig", "/k", "--master=https://x", "--scheduler-name=a", "--scheduler-name=b",

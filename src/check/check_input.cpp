@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "config/find_plugin.h"
 #include "model/well_known.h"
@@ -42,10 +43,24 @@ std::string CheckInput::Title(TaskId task) const {
   return fmt::format("Pod {}", cluster->TaskKey(task));
 }
 
-bool IsAboutCooldown(const Diagnostic& problem) {
+namespace {
+
+bool IsAboutKeys(const Diagnostic& problem, std::initializer_list<std::string_view> keys) {
   return problem.severity == Severity::kWarning &&
-         (problem.field.find(keys::kCooldownTime) != std::string::npos ||
-          problem.field.find(keys::kCooldownTimeAlternative) != std::string::npos);
+         std::ranges::any_of(keys, [&](std::string_view key) {
+           return problem.field.find(key) != std::string::npos;
+         });
+}
+
+}  // namespace
+
+bool IsAboutCooldown(const Diagnostic& problem) {
+  return IsAboutKeys(problem, {keys::kCooldownTime, keys::kCooldownTimeAlternative});
+}
+
+bool IsAboutBudget(const Diagnostic& problem) {
+  return IsAboutKeys(problem, {keys::kBudgetMinAvailable, keys::kBudgetMinAvailableLong,
+                               keys::kBudgetMaxUnavailable, keys::kBudgetMaxUnavailableLong});
 }
 
 std::string Count(size_t count, std::string_view noun) {

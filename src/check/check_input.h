@@ -47,8 +47,9 @@ struct CheckInput {
   const PluginOption* FindPlugin(std::string_view name) const;
 };
 
-// A reader's warning about the cooldown of a pod.
+// A reader's warning about the cooldown of a pod, or the budget of a job.
 bool IsAboutCooldown(const Diagnostic& problem);
+bool IsAboutBudget(const Diagnostic& problem);
 
 // "3 pods", "1 pod"
 std::string Count(size_t count, std::string_view noun);

@@ -36,8 +36,9 @@ void Errors(const CheckInput& input, RuleReport& report) {
 
 void Warnings(const CheckInput& input, RuleReport& report) {
   for (const Diagnostic& problem : input.object_problems.items()) {
-    // Cooldowns have a rule of their own; what has no file is about the whole input.
-    if (problem.severity != Severity::kWarning || problem.file.empty() || IsAboutCooldown(problem))
+    // Cooldowns and budgets have rules of their own; what has no file is about the whole input.
+    if (problem.severity != Severity::kWarning || problem.file.empty() ||
+        IsAboutCooldown(problem) || IsAboutBudget(problem))
       continue;
     report.Add({.place = {problem.file, problem.location},
                 .object = problem.object,
@@ -63,26 +64,30 @@ void Report(const CheckInput& input, RuleReport& report, OddWord::What what,
   for (const OddWord& odd : input.objects.odd_words()) {
     if (odd.what != what) continue;
     const bool is_phase = what == OddWord::What::kPodPhase;
-    report.Add(
+    const bool is_refused =
+        is_phase || (what == OddWord::What::kSpecKey && !odd.object.starts_with("Job "));
+    report.AddAs(
+        is_refused ? FindingLevel::kError : FindingLevel::kWarning,
         {.place = odd.place,
          .object = odd.object,
          .message = is_phase ? fmt::format("{}: unknown phase {}", odd.field, Quoted(odd.word))
                              : fmt::format("{}: unknown key {}", odd.field, Quoted(odd.word)),
-         .consequence = std::string(consequence),
+         .consequence =
+             is_refused ? fmt::format("Krafla refuses the input; with --lenient {}", consequence)
+                        : std::string(consequence),
          .fix = odd.meant.empty() ? std::string(fix) : fmt::format("write {}", Quoted(odd.meant))});
   }
 }
 
 void PodPhase(const CheckInput& input, RuleReport& report) {
   Report(input, report, OddWord::What::kPodPhase,
-         "the pod counts as Unknown: neither running nor waiting, it holds its node's resources "
-         "and is no victim",
+         "the pod counts as Unknown: neither running nor "
+         "waiting, it holds its node's resources and is no victim",
          "write Pending, Running, Succeeded, Failed or Unknown");
 }
 
 void SpecKey(const CheckInput& input, RuleReport& report) {
-  Report(input, report, OddWord::What::kSpecKey, "the key is not read: its default counts",
-         "take the key out");
+  Report(input, report, OddWord::What::kSpecKey, "its default counts", "take the key out");
 }
 
 void MetadataKey(const CheckInput& input, RuleReport& report) {
@@ -99,9 +104,9 @@ constexpr std::array kRules = {
               "A value of an object is not understood and not used.", &Warnings},
     CheckRule{"K703", "kinds-not-used", FindingLevel::kNote, RuleNeeds::kNothing,
               "The input has objects of kinds that scheduling does not look at.", &NotUsed},
-    CheckRule{"K704", "misspelt-phase", kWarning, RuleNeeds::kNothing,
+    CheckRule{"K704", "misspelt-phase", FindingLevel::kError, RuleNeeds::kNothing,
               "A pod has a phase that does not exist.", &PodPhase},
-    CheckRule{"K705", "unknown-spec-key", kWarning, RuleNeeds::kNothing,
+    CheckRule{"K705", "unknown-spec-key", FindingLevel::kError, RuleNeeds::kNothing,
               "The spec of a PodGroup, Queue or Volcano Job has an unknown key.", &SpecKey},
     CheckRule{"K706", "misspelt-annotation", kWarning, RuleNeeds::kNothing,
               "A label or annotation looks like a misspelt one of Volcano's.", &MetadataKey},

@@ -35,6 +35,7 @@ struct ReadManifests {
 void ReadAll(const CheckRequest& request, const SchedulerConfig& config, std::istream& in,
              ReadManifests& to) {
   ReadClusterOptions options;
+  options.finds_odd_words = false;  // WrittenObjects does, and rules name them
   options.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
   options.leave_out_pods_without_claims = !config.compatibility.missing_claims;
   ClusterBuilder builder(BuildOptionsOf(options));

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/did_you_mean.h"
+#include "manifest/known_words.h"
 #include "manifest/object_reader.h"
 #include "model/well_known.h"
 
@@ -30,6 +31,9 @@ constexpr std::string_view kMetadataKeys[] = {
     keys::kCooldownTime,
     keys::kCooldownTimeAlternative,
     keys::kExpectedRunTime,
+    keys::kZoneEvictions,
+    keys::kEvictions,
+    keys::kLastLoss,
     keys::kBudgetMinAvailable,
     keys::kBudgetMaxUnavailable,
     keys::kBudgetMinAvailableLong,
@@ -40,33 +44,22 @@ constexpr std::string_view kMetadataKeys[] = {
     keys::kHierarchyWeights,
 };
 
-// Every key these objects may have under `spec`, read by us or not.
-constexpr std::string_view kPodGroupSpec[] = {
-    "minMember",    "minTaskMember",   "queue",         "priorityClassName",
-    "minResources", "networkTopology", "subGroupPolicy"};
-constexpr std::string_view kQueueSpec[] = {
-    "weight",   "capability", "state",  "reclaimable", "extendClusters", "guarantee",
-    "affinity", "type",       "parent", "deserved",    "priority",       "dequeueStrategy"};
+// Every key a Volcano Job may have under `spec`, read by us or not.
 constexpr std::string_view kJobSpec[] = {
     "schedulerName",    "minAvailable", "volumes",         "tasks",
     "policies",         "plugins",      "queue",           "runningEstimate",
     "maxRetry",         "minSuccess",   "networkTopology", "ttlSecondsAfterFinished",
     "priorityClassName"};
-constexpr std::string_view kPhases[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
 
 std::string_view DomainOf(std::string_view key) {
   const size_t slash = key.find('/');
   return slash == std::string_view::npos ? std::string_view() : key.substr(0, slash);
 }
 
-bool Contains(std::span<const std::string_view> words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 }  // namespace
 
 std::string_view MeantMetadataKey(std::string_view key) {
-  if (Contains(kMetadataKeys, key)) return {};
+  if (IsAmong(key, kMetadataKeys)) return {};
   // Whole keys share their domain and would all be near each other: what follows it is compared.
   const std::string_view domain = DomainOf(key);
   if (!domain.ends_with("volcano.sh") && domain != DomainOf(keys::kGroupName) &&
@@ -172,7 +165,7 @@ class WrittenObjectReader {
     reader_.ForEachField(metadata, [&](std::string_view part, JsonValue& map) {
       if (part != "annotations" && part != "labels") return;
       reader_.ForEachField(map, [&](std::string_view key, JsonValue& value) {
-        if (Contains(kMetadataKeys, key)) {
+        if (IsAmong(key, kMetadataKeys)) {
           Note(std::string(key), At(ObjectReader::At(value)));
         } else if (const std::string_view meant = MeantMetadataKey(key); !meant.empty()) {
           Odd(WrittenObjects::OddWord::What::kMetadataKey, AtKey(key, value),
@@ -185,7 +178,7 @@ class WrittenObjectReader {
   void ReadSpec(JsonValue& spec) {
     const std::span<const std::string_view> known = SpecKeys();
     reader_.ForEachField(spec, [&](std::string_view key, JsonValue& value) {
-      if (!known.empty() && !Contains(known, key)) {
+      if (!known.empty() && !IsAmong(key, known)) {
         const auto near = DidYouMean(key, known);
         Odd(WrittenObjects::OddWord::What::kSpecKey, AtKey(key, value), "spec", key,
             near ? std::string(*near) : "");
@@ -203,17 +196,16 @@ class WrittenObjectReader {
   }
 
   void ReadGuarantee(JsonValue& guarantee) {
-    static constexpr std::string_view kKeys[] = {"resource"};
     reader_.ForEachField(guarantee, [&](std::string_view key, JsonValue& value) {
       if (key != "resource")
         Odd(WrittenObjects::OddWord::What::kSpecKey, AtKey(key, value), "spec.guarantee", key,
-            std::string(DidYouMean(key, kKeys).value_or("resource")));
+            std::string(DidYouMean(key, kQueueGuaranteeKeys).value_or("resource")));
     });
   }
 
   std::span<const std::string_view> SpecKeys() const {
-    if (kind_ == "PodGroup") return kPodGroupSpec;
-    if (kind_ == "Queue") return kQueueSpec;
+    if (kind_ == "PodGroup") return kPodGroupSpecKeys;
+    if (kind_ == "Queue") return kQueueSpecKeys;
     if (kind_ == "Job") return kJobSpec;
     return {};
   }
@@ -223,8 +215,8 @@ class WrittenObjectReader {
       if (key != "phase") return;
       const Location at = At(ObjectReader::At(value));
       const std::string_view phase = reader_.Text(value);
-      if (phase.empty() || Contains(kPhases, phase)) return;
-      const auto near = DidYouMean(phase, kPhases);
+      if (phase.empty() || IsAmong(phase, kPodPhases)) return;
+      const auto near = DidYouMean(phase, kPodPhases);
       Odd(WrittenObjects::OddWord::What::kPodPhase, at, "status.phase", phase,
           near ? std::string(*near) : "");
     });

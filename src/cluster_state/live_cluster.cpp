@@ -656,6 +656,14 @@ const PodGroupFacts* LiveCluster::FindPodGroup(StrId ns, StrId name) const {
   return it == state_->groups.end() ? nullptr : &it->second.facts;
 }
 
+const PersistentVolumeClaim* LiveCluster::FindClaim(StrId ns, StrId name) const {
+  return state_->claims.Find(NameKey(ns, name));
+}
+
+const PersistentVolume* LiveCluster::FindVolume(StrId name) const {
+  return state_->volumes.Find(name.value);
+}
+
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {
   ++version_;
   State& s = *state_;

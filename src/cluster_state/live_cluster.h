@@ -53,6 +53,8 @@ class LiveCluster final : public FactSink {
   // is no such object. Good until the next change.
   const PodFacts* FindPod(StrId ns, StrId name) const;
   const PodGroupFacts* FindPodGroup(StrId ns, StrId name) const;
+  const PersistentVolumeClaim* FindClaim(StrId ns, StrId name) const;
+  const PersistentVolume* FindVolume(StrId name) const;
 
   // What the scheduler has just asked for counts as done until the object is seen again.
   void AssumeBinding(TaskId task, NodeId node);

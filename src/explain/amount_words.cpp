@@ -50,4 +50,8 @@ std::string NamedAmountsText(const Resource& resource, const ResourceKinds& kind
   return text.empty() ? "nothing" : text;
 }
 
+std::string PodCount(size_t pods) {
+  return fmt::format("{} pod{}", pods, pods == 1 ? "" : "s");
+}
+
 }  // namespace krafla

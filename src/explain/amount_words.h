@@ -1,6 +1,7 @@
 // Amounts as people write them: "4 cpu, 8Gi memory, 1 nvidia.com/gpu".
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "model/resource.h"
@@ -16,5 +17,8 @@ std::string AmountsText(const Resource& resource, const ResourceKinds& kinds);
 
 // Only the kinds that `resource` has more than nothing of: "2 cpu"; "nothing" when there are none.
 std::string NamedAmountsText(const Resource& resource, const ResourceKinds& kinds);
+
+// "1 pod", "3 pods"
+std::string PodCount(size_t pods);
 
 }  // namespace krafla

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "explain/held_amounts.h"
+
 namespace krafla {
 
 bool StarvingRound::Starving() const {
@@ -51,28 +53,15 @@ void CycleProbe::OnStarving(std::string_view plugin) {
   if (const auto look = looks_.find(round); look != looks_.end()) look->second(*session_);
 }
 
-// As the plugins that share among queues count: with pods that are pipelined.
-Resource CycleProbe::AllocatedOfQueue() const {
-  const QueueId queue = cluster_->jobs[job_].queue;
-  Resource allocated;
-  for (JobId id : cluster_->jobs_by_name) {
-    const Job& job = cluster_->jobs[id];
-    if (job.queue != queue) continue;
-    allocated.Add(job.allocated);
-    if (job.Waiting() == 0) continue;
-    for (TaskId task : job.tasks)
-      if (cluster_->tasks[task].status == TaskStatus::kPipelined)
-        allocated.Add(cluster_->Request(task));
-  }
-  return allocated;
-}
-
 void CycleProbe::NoteRefusal(const std::string& plugin, TaskId task) {
   const std::string action = Action();
   const bool known = std::any_of(
       queue_refusals_.begin(), queue_refusals_.end(),
       [&](const QueueRefusal& r) { return r.action == action && r.task.valid() == task.valid(); });
-  if (!known) queue_refusals_.push_back({action, plugin, task, AllocatedOfQueue()});
+  if (!known) {
+    const QueueId queue = cluster_->jobs[job_].queue;
+    queue_refusals_.push_back({action, plugin, task, AllocatedOf(*cluster_, queue)});
+  }
 }
 
 VictimsFn CycleProbe::Listen(std::string plugin, VictimsFn inner) {

@@ -90,7 +90,6 @@ class CycleProbe {
   void Wrap(std::string_view plugin, PluginHooks& hooks);
   void OnStarving(std::string_view plugin);
   std::string Action() const { return std::string(session_->current_action()); }
-  Resource AllocatedOfQueue() const;
   void NoteRefusal(const std::string& plugin, TaskId task);
   VictimsFn Listen(std::string plugin, VictimsFn inner);
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "explain/amount_words.h"
-#include "explain/veto_numbers.h"
+#include "explain/held_amounts.h"
 #include "fair_share/job_reservation.h"
 
 namespace krafla {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "explain/amount_words.h"
 #include "explain/cooldown_words.h"
 #include "explain/flip_search.h"
 #include "explain/pod_story.h"
@@ -50,10 +51,6 @@ std::string Unknown(std::string_view what, std::string_view name,
     some += fmt::format("{}{}", i == 0 ? "" : ", ", views[i]);
   return text + fmt::format("; there {} {}{}", views.size() == 1 ? "is" : "are", some,
                             views.size() > 5 ? fmt::format(" and {} more", views.size() - 5) : "");
-}
-
-std::string Pods(int32_t n) {
-  return fmt::format("{} pod{}", n, n == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -142,8 +139,7 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     explanation.answer =
         c.tasks[pod].status == TaskStatus::kPipelined
             ? fmt::format("{} gets its room on {} in this cycle, once {}.", who, node,
-                          evicted > 0 ? fmt::format("{} evicted for it {} ended",
-                                                    Pods(static_cast<int32_t>(evicted)),
+                          evicted > 0 ? fmt::format("{} evicted for it {} ended", PodCount(evicted),
                                                     evicted == 1 ? "has" : "have")
                                       : "terminating pods are gone")
             : fmt::format("{} is bound to {} by this cycle.", who, node);
@@ -157,17 +153,18 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     else
       explanation.answer = fmt::format("{} waits for nothing.", who);
   } else if (!pod.valid() && standing.pipelined > 0 && standing.has_minimum) {
-    explanation.answer = fmt::format(
-        "{} gets room in this cycle: {} {} for {}.", who, Pods(standing.pipelined),
-        standing.pipelined == 1 ? "waits" : "wait",
-        evicted > 0 ? fmt::format("{} evicted for it to end", Pods(static_cast<int32_t>(evicted)))
-                    : "terminating pods to be gone");
+    explanation.answer =
+        fmt::format("{} gets room in this cycle: {} {} for {}.", who, PodCount(standing.pipelined),
+                    standing.pipelined == 1 ? "waits" : "wait",
+                    evicted > 0 ? fmt::format("{} evicted for it to end", PodCount(evicted))
+                                : "terminating pods to be gone");
   } else if (!pod.valid() && standing.bound > 0) {
     explanation.answer =
         standing.pending == 0
-            ? fmt::format("{} is placed by this cycle: {} bound.", who, Pods(standing.bound))
+            ? fmt::format("{} is placed by this cycle: {} bound.", who, PodCount(standing.bound))
             : fmt::format("{} gets {} bound by this cycle, {} more wait{}: {}.", who,
-                          Pods(standing.bound), standing.pending, standing.pending == 1 ? "s" : "",
+                          PodCount(standing.bound), standing.pending,
+                          standing.pending == 1 ? "s" : "",
                           gates.why.empty() ? "there is no room for more" : gates.why);
   } else {
     explanation.answer = fmt::format(
@@ -175,7 +172,7 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
   }
   explanation.facts.push_back(fmt::format(
       "PodGroup {}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}", c.JobKey(id),
-      job.Ready() - job.Count(TaskStatus::kAllocated), Pods(static_cast<int32_t>(job.tasks.size())),
+      job.Ready() - job.Count(TaskStatus::kAllocated), PodCount(job.tasks.size()),
       job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
 }
 

@@ -10,6 +10,7 @@
 #include "config/find_plugin.h"
 #include "explain/amount_words.h"
 #include "explain/cluster_changes.h"
+#include "explain/config_changes.h"
 #include "explain/enqueue_account.h"
 #include "fair_share/dominant_share.h"
 #include "fair_share/job_reservation.h"
@@ -28,42 +29,6 @@ constexpr int64_t kLongestWaitNs = int64_t{48} * 3600 * Timestamp::kNsPerSecond;
 
 // In the order in which they are told.
 enum Size { kWait, kOwnJob, kVictims, kQueues, kConfiguration, kNodes };
-
-std::string_view SwitchName(Switch s) {
-  switch (s) {
-    case Switch::kPreemptable:
-      return "enablePreemptable";
-    case Switch::kReclaimable:
-      return "enableReclaimable";
-    case Switch::kJobStarving:
-      return "enableJobStarving";
-    case Switch::kJobEnqueued:
-      return "enableJobEnqueued";
-    case Switch::kAllocatable:
-      return "enableAllocatable";
-    case Switch::kPreemptive:
-      return "enablePreemptive";
-    case Switch::kOverused:
-      return "enableOverused";
-    case Switch::kJobPipelined:
-      return "enableJobPipelined";
-    default:
-      return "";
-  }
-}
-
-// What may happen once the plugin is not asked, or asked later.
-std::string_view WithoutTheVoteOf(std::string_view plugin) {
-  if (plugin == "gang") return "jobs may then be left below their minimum";
-  if (plugin == "cdp") return "pods may then be evicted right after they were placed";
-  if (plugin == "pdb") return "PodDisruptionBudgets then no longer hold";
-  if (plugin == "tdm") return "the disruption budgets of jobs then no longer hold";
-  if (plugin == "priority") return "jobs may then be evicted for less important ones";
-  if (plugin == "drf") return "jobs with small shares may then lose pods to larger ones";
-  if (plugin == "proportion") return "queues may then get more than they deserve";
-  if (plugin == "overcommit") return "jobs are then let in that there is no room for";
-  return "";
-}
 
 class Searcher {
  public:
@@ -121,7 +86,8 @@ class Searcher {
 
   // ---- nothing but time
 
-  void Waits() {
+  // When something ends or begins by itself, and what.
+  std::map<Timestamp, std::string> ComingChanges() const {
     std::map<Timestamp, std::string> instants;
     auto add = [&](Timestamp at, std::string what) {
       if (at > in_.now && ElapsedNs(in_.now, at) <= kLongestWaitNs)
@@ -154,6 +120,12 @@ class Searcher {
         add(Timestamp{end}, fmt::format("{} has waited its sla-waiting-time", OwnKey()));
     }
     if (const auto timer = what_if_.next_timer()) add(*timer, "a timer of a plugin is due");
+    return instants;
+  }
+
+  void Waits() {
+    const std::map<Timestamp, std::string> instants = ComingChanges();
+    if (instants.empty()) return;
     // Of many instants some, evenly spread, and always the last: the longer the wait, the more
     // cooldowns are over.
     const size_t step = (instants.size() + kMostWaits - 1) / kMostWaits;
@@ -190,6 +162,12 @@ class Searcher {
              .apply = [id, n](CycleRun& run) { run.cluster().jobs[id].min_available = n; }});
       TrySmallest(changes);
     }
+    OwnPods();
+  }
+
+  // What the job's waiting pods say.
+  void OwnPods() {
+    const JobId id = goal_.job;
     const auto any = [&](auto&& is) {
       return std::any_of(job_.tasks.begin(), job_.tasks.end(), [&](TaskId t) {
         return c_.tasks[t].status == TaskStatus::kPending && is(c_.tasks[t]);
@@ -525,34 +503,6 @@ class Searcher {
                  .caution = std::string(WithoutTheVoteOf(plugin))}))
           break;
     }
-  }
-
-  // Where it usually stands: enqueue, allocate, preempt, reclaim, backfill.
-  static void AddAction(SchedulerConfig& config, const std::string& action) {
-    static const std::vector<std::string_view> kOrder = {"enqueue", "allocate", "preempt",
-                                                         "reclaim", "backfill"};
-    auto rank = [&](std::string_view name) {
-      return std::find(kOrder.begin(), kOrder.end(), name) - kOrder.begin();
-    };
-    const auto at =
-        std::find_if(config.actions.begin(), config.actions.end(),
-                     [&](const ActionOption& a) { return rank(a.name) > rank(action); });
-    config.actions.insert(at, ActionOption{.name = action});
-  }
-
-  static void MoveToOwnTier(SchedulerConfig& config, const std::string& plugin, bool first) {
-    Tier own;
-    for (Tier& tier : config.tiers) {
-      for (size_t i = 0; i < tier.plugins.size();) {
-        if (tier.plugins[i].name == plugin) {
-          own.plugins.push_back(std::move(tier.plugins[i]));
-          tier.plugins.erase(tier.plugins.begin() + static_cast<ptrdiff_t>(i));
-        } else {
-          ++i;
-        }
-      }
-    }
-    config.tiers.insert(first ? config.tiers.begin() : config.tiers.end(), std::move(own));
   }
 
   // ---- one more node

@@ -229,11 +229,7 @@ class GateWriter {
       const FitError* error = s_.fit_errors.Find(task);
       if (error == nullptr || (error->reasons.empty() && !error->message.empty())) continue;
       gate.text = fmt::format("{}: {}", c_.TaskKey(task), FitErrors::Text(*error, s_.reasons));
-      ExplanationTable table{.name = "refusals", .columns = {"nodes", "reason"}};
-      for (const auto& [code, count] : error->reasons)
-        table.rows.push_back({count, s_.reasons.Text(code)});
-      std::stable_sort(table.rows.begin(), table.rows.end(),
-                       [](const auto& l, const auto& r) { return *l[0].number > *r[0].number; });
+      ExplanationTable table = RefusalCounts(s_, *error);
       // The sentence says it all when there is one reason.
       if (table.rows.size() > 1) gate.tables.push_back(std::move(table));
       return true;
@@ -446,6 +442,15 @@ class GateWriter {
 };
 
 }  // namespace
+
+ExplanationTable RefusalCounts(const Session& session, const FitError& error) {
+  ExplanationTable table{.name = "refusals", .columns = {"nodes", "reason"}};
+  for (const auto& [code, count] : error.reasons)
+    table.rows.push_back({count, session.reasons.Text(code)});
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const auto& l, const auto& r) { return *l[0].number > *r[0].number; });
+  return table;
+}
 
 JobGates GatesOf(const JobGatesInput& input) {
   return GateWriter(input).Write();

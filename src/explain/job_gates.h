@@ -49,4 +49,7 @@ struct JobStanding {
 };
 JobStanding StandingOf(const Session& session, JobId job);
 
+// Why nodes refused a pod: how many for which reason, most first.
+ExplanationTable RefusalCounts(const Session& session, const FitError& error);
+
 }  // namespace krafla

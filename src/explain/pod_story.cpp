@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/find_plugin.h"
 #include "explain/candidates.h"
 #include "explain/cooldown_words.h"
 #include "explain/eviction_story.h"
@@ -98,8 +99,7 @@ class PodStory {
   }
 
   bool Configured(std::string_view plugin) const {
-    const auto& names = s_.plugin_names();
-    return std::find(names.begin(), names.end(), plugin) != names.end();
+    return FindPlugin(s_.config, plugin) != nullptr;
   }
 
   void Protect(std::string_view by, std::string why) {
@@ -258,11 +258,7 @@ void AddRefusalsOfPod(Session& s, TaskId pod, JobGates& gates) {
     if (gate.name != "room") continue;
     if (gate.verdict != Verdict::kNo) return;
     gate.text = fmt::format("{}: {}", s.cluster.TaskKey(pod), FitErrors::Text(*error, s.reasons));
-    ExplanationTable table{.name = "refusals", .columns = {"nodes", "reason"}};
-    for (const auto& [code, count] : error->reasons)
-      table.rows.push_back({count, s.reasons.Text(code)});
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [](const auto& l, const auto& r) { return *l[0].number > *r[0].number; });
+    ExplanationTable table = RefusalCounts(s, *error);
     gate.tables.clear();
     if (table.rows.size() > 1) gate.tables.push_back(std::move(table));
   }

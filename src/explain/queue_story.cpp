@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "config/find_plugin.h"
 #include "explain/amount_words.h"
 #include "explain/cooldown_words.h"
-#include "explain/veto_numbers.h"
+#include "explain/held_amounts.h"
 #include "explain/why_waiting.h"
 #include "fair_share/dominant_share.h"
 
@@ -80,8 +81,7 @@ class QueueStory {
   };
 
   bool Configured(std::string_view plugin) const {
-    const auto& names = s_.plugin_names();
-    return std::find(names.begin(), names.end(), plugin) != names.end();
+    return FindPlugin(s_.config, plugin) != nullptr;
   }
 
   bool IsOpen(QueueId queue) const { return before_.queues[queue].state == QueueState::kOpen; }

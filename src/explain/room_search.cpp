@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/go_heap.h"
+#include "explain/held_amounts.h"
 #include "explain/veto_numbers.h"
 #include "session/node_search.h"
 

@@ -16,8 +16,4 @@ namespace krafla {
 std::string DescribeVeto(Session& session, EvictingAction action, TaskId for_task,
                          const VictimVote& vote, TaskId spared);
 
-// What a queue's jobs hold, with pods that wait on a node: as queue shares are counted.
-Resource AllocatedOf(const Cluster& cluster, QueueId queue);
-Resource AllocatedOf(const Cluster& cluster, JobId job);
-
 }  // namespace krafla

@@ -8,6 +8,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/go_duration.h"
+#include "explain/amount_words.h"
 #include "explain/drain_forecast.h"
 #include "model/disruption_budget.h"
 #include "model/revocable_access.h"
@@ -35,10 +36,6 @@ std::string LocalTime(Timestamp at, const TimeZone& zone) {
 std::string BothTimes(Timestamp at, const TimeZone& zone) {
   const std::string local = LocalTime(at, zone);
   return local.ends_with('Z') ? local : fmt::format("{} ({})", local, FormatRfc3339(at));
-}
-
-std::string Pods(size_t n) {
-  return fmt::format("{} pod{}", n, n == 1 ? "" : "s");
 }
 
 std::string Some(const std::vector<std::string>& pods) {
@@ -116,8 +113,8 @@ class ZoneStory {
         if (task.job.valid() && OffersItself(task, &c_.jobs[task.job], access_)) ++on.go;
       }
     }
-    out_.facts.push_back(
-        fmt::format("{}, {} on {}", NodeCount(), Pods(pods), nodes_.size() == 1 ? "it" : "them"));
+    out_.facts.push_back(fmt::format("{}, {} on {}", NodeCount(), PodCount(pods),
+                                     nodes_.size() == 1 ? "it" : "them"));
     ExplanationTable table{.name = "onZone",
                            .title = "who is on it",
                            .columns = {"job", "pods", "may be taken off", "budget"}};
@@ -171,7 +168,7 @@ class ZoneStory {
       out_.facts.push_back(
           fmt::format("{} on it will not be taken off: no volcano.sh/preemptable: "
                       "\"true\", or no PodGroup",
-                      Pods(staying_)));
+                      PodCount(staying_)));
     if (leaving_ == 0 || (open && !change)) {
       out_.facts.push_back(open ? "nobody would have to leave if it closed"
                                 : "nobody has to leave it");
@@ -199,17 +196,17 @@ class ZoneStory {
     std::string text;
     if (forecast.cut_short) {
       text = fmt::format("{} evicts {} in {} step{} and more, which there was no time to look at",
-                         when, Pods(gone), forecast.steps.size(),
+                         when, PodCount(gone), forecast.steps.size(),
                          forecast.steps.size() == 1 ? "" : "s");
     } else if (forecast.complete) {
       text = fmt::format(
-          "{} evicts {} in {} step{}; the last goes {}", when, Pods(gone), forecast.steps.size(),
-          forecast.steps.size() == 1 ? "" : "s",
+          "{} evicts {} in {} step{}; the last goes {}", when, PodCount(gone),
+          forecast.steps.size(), forecast.steps.size() == 1 ? "" : "s",
           taken_ns == 0 ? "at once" : FormatShortDuration(taken_ns) + " after the first cycle");
     } else {
-      text = fmt::format("{} evicts {} in {} step{} and leaves {} there{}", when, Pods(gone),
+      text = fmt::format("{} evicts {} in {} step{} and leaves {} there{}", when, PodCount(gone),
                          forecast.steps.size(), forecast.steps.size() == 1 ? "" : "s",
-                         Pods(forecast.stay.size()),
+                         PodCount(forecast.stay.size()),
                          forecast.reopened ? " when the window opens again" : "");
     }
     out_.facts.push_back(text + " (evicted pods come back as waiting pods; nothing else changes)");
@@ -225,7 +222,7 @@ class ZoneStory {
       }
       std::string who = Some(step.pods);
       if (step.elsewhere > 0)
-        who += fmt::format(", and {} of their gangs on other nodes", Pods(step.elsewhere));
+        who += fmt::format(", and {} of their gangs on other nodes", PodCount(step.elsewhere));
       steps.rows.push_back({FormatShortDuration(ElapsedNs(forecast.begin, step.at)),
                             LocalTime(step.at, tdm_.time_zone), FormatRfc3339(step.at),
                             step.pods.size(), who});

@@ -27,7 +27,7 @@ TEST(RunningSum, IsWhatAddingUpWouldGive) {
       Resource& amount = amounts.emplace_back();
       amount.Set(ResourceKinds::kCpu, static_cast<double>(random() % 64000));
       if (random() % 2 == 0)
-        amount.Set(ResourceKinds::kMemory, static_cast<double>(random()) * 1048576.0);
+        amount.Set(ResourceKinds::kMemory, static_cast<double>(random() % 512) * 0x1p30);
       // A kind that is named by few, also with 0 of it, must disappear with the last of them.
       if (random() % 4 == 0)
         amount.Set(3 + static_cast<int>(random() % 14), static_cast<double>(random() % 3));

@@ -58,6 +58,26 @@ std::string BindingBody(const ObjectRef& pod, std::string_view node) {
   return json.text();
 }
 
+std::string SelectedNodePatch(std::string_view node, std::string_view version) {
+  JsonWriter json;
+  json.BeginObject().Key("metadata").BeginObject().Key("resourceVersion").String(version);
+  json.Key("annotations").BeginObject().Key("volume.kubernetes.io/selected-node").String(node);
+  json.EndObject().EndObject().EndObject();
+  return json.text();
+}
+
+std::string ClaimRefPatch(std::string_view ns, std::string_view name, std::string_view uid,
+                          std::string_view version) {
+  JsonWriter json;
+  json.BeginObject().Key("metadata").BeginObject().Key("resourceVersion").String(version);
+  json.Key("annotations").BeginObject().Key("pv.kubernetes.io/bound-by-controller").String("yes");
+  json.EndObject().EndObject().Key("spec").BeginObject().Key("claimRef").BeginObject();
+  json.Key("apiVersion").String("v1").Key("kind").String("PersistentVolumeClaim");
+  json.Key("namespace").String(ns).Key("name").String(name).Key("uid").String(uid);
+  json.EndObject().EndObject().EndObject();
+  return json.text();
+}
+
 std::string DisruptionPatch(const ObjectRef& pod, std::string_view message, Timestamp now) {
   JsonWriter json;
   json.BeginObject();

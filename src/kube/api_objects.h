@@ -40,6 +40,10 @@ inline constexpr std::string_view kMergePatch = "application/merge-patch+json";
 inline constexpr std::string_view kStrategicPatch = "application/strategic-merge-patch+json";
 
 std::string BindingBody(const ObjectRef& pod, std::string_view node);
+// A claim's node, and a volume's claim. Refused when the object has changed since that version.
+std::string SelectedNodePatch(std::string_view node, std::string_view version);
+std::string ClaimRefPatch(std::string_view ns, std::string_view name, std::string_view uid,
+                          std::string_view version);
 // Refused by the server when the pod is another one of that name by now.
 std::string DisruptionPatch(const ObjectRef& pod, std::string_view message, Timestamp now);
 std::string DeleteBody(const ObjectRef& pod);

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "explain/zone_windows.h"
 #include "kube/metric_families.h"
 #include "session/cooldown_settings.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -304,10 +304,11 @@ void ClusterMetrics::Zones(const Session& session) {
   Families& f = *families_;
   const Cluster& c = session.cluster;
   std::set<std::string, std::less<>> names;
-  for (const ConfiguredZone& zone : ConfiguredZones(session.config, session.zone)) {
+  const TdmSettings tdm = ReadTdmSettings(session.config, session.zone);
+  for (const TdmZone& zone : tdm.zones) {
     names.insert(zone.name);
-    f.zone_open.Get(zone.name).Set(zone.IsOpen(session.now) ? 1 : 0);
-    f.zone_emptied.Get(zone.name).Set(zone.IsEmptied(session.now) ? 1 : 0);
+    f.zone_open.Get(zone.name).Set(tdm.IsOpen(zone, session.now) ? 1 : 0);
+    f.zone_emptied.Get(zone.name).Set(tdm.IsEmptied(zone, session.now) ? 1 : 0);
     int64_t pods = 0;
     for (const Node& node : c.nodes)
       if (c.Text(node.zone) == zone.name) pods += static_cast<int64_t>(node.tasks.size());

@@ -12,7 +12,7 @@ namespace krafla {
 namespace {
 
 // Versions are numbers that grow; one that is no number is newer than anything.
-uint64_t VersionOf(std::string_view text) {
+uint64_t VersionNumber(std::string_view text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return UINT64_MAX;
@@ -64,7 +64,9 @@ ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options
   live_ = std::make_unique<LiveCluster>(options_.build);
   sink_ = std::make_unique<Sink>(*this, *live_);
   decoder_ = std::make_unique<ObjectDecoder>(
-      *sink_, DecodeOptions{.lenient = true, .scheduler_names = options_.scheduler_names},
+      *sink_,
+      DecodeOptions{
+          .lenient = true, .scheduler_names = options_.scheduler_names, .finds_odd_words = false},
       problems_, facts_);
 }
 
@@ -99,7 +101,7 @@ void ClusterMirror::Apply(ObjectMessage message) {
 
 void ClusterMirror::Seen(ObjectMessage& message) {
   const std::string key = KeyOf(message.head);
-  const uint64_t version = VersionOf(message.head.resource_version);
+  const uint64_t version = VersionNumber(message.head.resource_version);
   const bool reread = message.what == ObjectMessage::What::kReread;
   auto& known = Known(message.kind);
   const auto [it, is_new] = known.try_emplace(key);
@@ -211,6 +213,11 @@ uint64_t ClusterMirror::CountEviction(const std::string& group_key) {
 std::string_view ClusterMirror::UidOf(WatchedKind kind, const std::string& key) const {
   const auto it = Known(kind).find(key);
   return it == Known(kind).end() ? std::string_view{} : std::string_view(it->second.uid);
+}
+
+std::string ClusterMirror::VersionOf(WatchedKind kind, const std::string& key) const {
+  const auto it = Known(kind).find(key);
+  return it == Known(kind).end() ? std::string() : fmt::format("{}", it->second.version);
 }
 
 const std::string* ClusterMirror::StatusOf(const std::string& key) const {

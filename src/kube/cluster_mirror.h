@@ -69,6 +69,8 @@ class ClusterMirror {
 
   // The UID as last seen, empty when there is no such object. Key: "namespace/name" or "name".
   std::string_view UidOf(WatchedKind kind, const std::string& key) const;
+  // The resourceVersion as last seen; empty when there is no such object.
+  std::string VersionOf(WatchedKind kind, const std::string& key) const;
   // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
   const std::string* StatusOf(const std::string& key) const;
   // What the PodGroups remember of evictions before our time.

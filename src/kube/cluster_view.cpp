@@ -8,10 +8,10 @@
 
 #include "base/json_writer.h"
 #include "explain/why_waiting.h"
-#include "explain/zone_windows.h"
 #include "model/disruption_budget.h"
 #include "model/revocable_access.h"
 #include "session/session.h"
+#include "session/tdm_settings.h"
 
 namespace krafla {
 
@@ -166,17 +166,14 @@ class ViewMaker {
   }
 
   std::vector<ViewRow> Zones(const TimeZone& fallback) const {
-    const std::vector<ConfiguredZone> configured = ConfiguredZones(s_.config, fallback);
+    const TdmSettings tdm = ReadTdmSettings(s_.config, fallback);
     std::set<std::string> names;
-    for (const ConfiguredZone& zone : configured) names.insert(zone.name);
+    for (const TdmZone& zone : tdm.zones) names.insert(zone.name);
     for (const Node& node : c_.nodes)
       if (node.zone != kEmptyStr) names.insert(std::string(c_.Text(node.zone)));
     std::vector<ViewRow> rows;
-    for (const std::string& name : names) {
-      const auto it = std::find_if(configured.begin(), configured.end(),
-                                   [&](const ConfiguredZone& zone) { return zone.name == name; });
-      rows.push_back({"", "", ZoneJson(name, it == configured.end() ? nullptr : &*it)});
-    }
+    for (const std::string& name : names)
+      rows.push_back({"", "", ZoneJson(name, tdm, tdm.Find(name))});
     return rows;
   }
 
@@ -225,16 +222,16 @@ class ViewMaker {
     json.EndObject();
   }
 
-  std::string ZoneJson(const std::string& name, const ConfiguredZone* zone) const {
+  std::string ZoneJson(const std::string& name, const TdmSettings& tdm, const TdmZone* zone) const {
     JsonWriter json;
     json.BeginObject();
     json.Key("name").String(name);
     json.Key("configured").Bool(zone != nullptr);
     json.Key("window").String(zone != nullptr ? zone->text : "");
-    json.Key("timeZone").String(zone != nullptr ? zone->zone.name() : "");
-    json.Key("open").Bool(zone != nullptr && zone->IsOpen(s_.now));
-    json.Key("beingEmptied").Bool(zone != nullptr && zone->IsEmptied(s_.now));
-    WriteTime(json, "nextChange", zone != nullptr ? zone->NextChange(s_.now) : std::nullopt);
+    json.Key("timeZone").String(zone != nullptr ? tdm.time_zone.name() : "");
+    json.Key("open").Bool(zone != nullptr && tdm.IsOpen(*zone, s_.now));
+    json.Key("beingEmptied").Bool(zone != nullptr && tdm.IsEmptied(*zone, s_.now));
+    WriteTime(json, "nextChange", zone != nullptr ? tdm.NextChange(*zone, s_.now) : std::nullopt);
     const Timestamp* last = memory_.LastEviction(name);
     if (last == nullptr) last = memory_.LastEviction("");
     WriteTime(json, "lastEviction", last != nullptr ? std::optional(*last) : std::nullopt);

@@ -20,7 +20,11 @@ constexpr size_t kMostRemembered = 10'000;
 }  // namespace
 
 Effects::Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options)
-    : client_(client), mirror_(mirror), events_(events), options_(std::move(options)) {}
+    : client_(client),
+      mirror_(mirror),
+      events_(events),
+      options_(std::move(options)),
+      volumes_(client, mirror, options_.volumes) {}
 
 void Effects::Log(const std::string& line) {
   if (options_.log) options_.log(line);
@@ -36,9 +40,29 @@ bool Effects::Repeat(const HttpResponse& response, int attempt, std::function<vo
 }
 
 void Effects::Bind(BindOrder order) {
-  ++in_flight_;
   mirror_.ExpectBinding(order.pod.Key(), order.pod.uid, order.node);
-  SendBind(std::move(order), 0);
+  if (order.claims.empty()) {
+    ++in_flight_;
+    return SendBind(std::move(order), 0);
+  }
+  // That takes as long as the volumes' controllers take; whoever is told to stop does not wait for
+  // them, and finds everything again.
+  std::vector<ClaimOrder> claims = std::exchange(order.claims, {});
+  volumes_.Bind(order.pod, order.node, std::move(claims),
+                [this, order](const std::optional<std::string>& problem) {
+                  if (problem) return BindFailed(order, *problem);
+                  ++in_flight_;
+                  SendBind(order, 0);
+                });
+}
+
+void Effects::BindFailed(const BindOrder& order, const std::string& problem) {
+  ++counts_.bind_failures;
+  Log(fmt::format("binding of volumes failed pod={} node={} error=\"{}\"", order.pod.Key(),
+                  order.node, problem));
+  events_.Record({order.pod, true, "FailedScheduling",
+                  fmt::format("binding volumes on {} failed: {}", order.node, problem)});
+  Failed(order.pod, false);
 }
 
 void Effects::SendBind(BindOrder order, int attempt) {

@@ -19,12 +19,14 @@
 #include "kube/api_objects.h"
 #include "kube/cluster_mirror.h"
 #include "kube/event_recorder.h"
+#include "kube/volume_binder.h"
 
 namespace krafla {
 
 struct BindOrder {
   ObjectRef pod;
   std::string node;
+  std::vector<ClaimOrder> claims;  // to be bound before the pod
 };
 
 struct EvictOrder {
@@ -49,6 +51,7 @@ class Effects {
  public:
   struct Options {
     bool eviction_api = false;
+    VolumeBinder::Options volumes;
     std::function<void(const std::string& line)> log;
     std::function<void(const BindOrder& order)> on_bound;
     std::function<void(const EvictOrder& order)> on_evicted;
@@ -62,12 +65,14 @@ class Effects {
   // Evictions were refused: what was kept of the group before them is replaced as a whole.
   void CorrectMemory(const ObjectRef& group, const GroupMemory& memory);
   void SetEvictionApi(bool on) { options_.eviction_api = on; }
+  void SetVolumePatience(std::chrono::milliseconds patience) { volumes_.SetPatience(patience); }
 
   size_t in_flight() const { return in_flight_; }
   const EffectCounts& counts() const { return counts_; }
 
  private:
   void SendBind(BindOrder order, int attempt);
+  void BindFailed(const BindOrder& order, const std::string& problem);
   void SendMemory(std::vector<EvictOrder> of_one_group, int attempt);
   void SendCorrection(ObjectRef group, std::string patch, int attempt);
   void SendCondition(EvictOrder order, int attempt);
@@ -83,6 +88,7 @@ class Effects {
   ClusterMirror& mirror_;
   EventRecorder& events_;
   Options options_;
+  VolumeBinder volumes_;
   ApiTextParser parser_;
   EffectCounts counts_;
   size_t in_flight_ = 0;

@@ -81,7 +81,7 @@ class HttpChannel::Impl {
     stop_ = true;
     Wake();
     thread_.join();
-    for (CURL* easy : spare_) curl_easy_cleanup(easy);
+    for (const SpareHandle& spare : spare_) curl_easy_cleanup(spare.easy);
   }
 
   void Send(HttpRequest request) {
@@ -122,6 +122,14 @@ class HttpChannel::Impl {
     Clock::time_point deadline = Clock::time_point::max();
   };
 
+  // A handle that is set up for whoever we are and whom we trust: what differs from request to
+  // request is set anew, the rest is kept.
+  struct SpareHandle {
+    CURL* easy = nullptr;
+    std::shared_ptr<const Identity> identity;  // the handle points into it
+    uint64_t ca_generation = 0;
+  };
+
   static CURLM* MakeMulti() {
     CURLM* multi = curl_multi_init();
     KRAFLA_CHECK(multi != nullptr, "libcurl does not start");
@@ -130,6 +138,7 @@ class HttpChannel::Impl {
   }
 
   void Wake() {
+    if (woken_.exchange(true)) return;  // it has not slept since
     const std::scoped_lock lock(wake_mutex_);
     if (wake_ != nullptr) curl_multi_wakeup(wake_);
   }
@@ -138,6 +147,7 @@ class HttpChannel::Impl {
 
   void Run() {
     while (!stop_) {
+      woken_ = false;
       RunTimers();
       if (resume_.exchange(false)) ResumePaused();
       StartWaiting();
@@ -236,17 +246,34 @@ class HttpChannel::Impl {
   }
 
   Result<bool> SetUp(Transfer& t) {
-    const KubeConnection& to = credentials_.connection();
+    if (const Result<bool> ca = RefreshCa(); !ca) return ca;
+    SpareHandle spare;
     if (spare_.empty()) {
-      t.easy = curl_easy_init();
-      KRAFLA_CHECK(t.easy != nullptr, "libcurl does not start");
+      spare.easy = curl_easy_init();
+      KRAFLA_CHECK(spare.easy != nullptr, "libcurl does not start");
     } else {
-      t.easy = spare_.back();
+      spare = std::move(spare_.back());
       spare_.pop_back();
+    }
+    t.easy = spare.easy;
+    if (spare.identity != t.identity || spare.ca_generation != ca_generation_) {
+      curl_easy_reset(t.easy);
+      SetUpForAll(t);
     }
     CURL* e = t.easy;
     curl_easy_setopt(e, CURLOPT_PRIVATE, &t);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t.error);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, &t);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, &t);
+    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.request.timeout.count()));
+    SetAddress(e, t.request.target);
+    SetHeaders(t);
+    return true;
+  }
+
+  void SetUpForAll(Transfer& t) {
+    const KubeConnection& to = credentials_.connection();
+    CURL* e = t.easy;
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
@@ -254,32 +281,32 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMs);
     curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, &SetSocketOptions);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, &OnBody);
-    curl_easy_setopt(e, CURLOPT_WRITEDATA, &t);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, &OnHeader);
-    curl_easy_setopt(e, CURLOPT_HEADERDATA, &t);
-    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.request.timeout.count()));
     if (!to.proxy_url.empty()) curl_easy_setopt(e, CURLOPT_PROXY, to.proxy_url.c_str());
-    if (const Result<bool> tls = SetTls(t); !tls) return tls;
-    SetAddress(e, t.request.target);
-    SetHeaders(t);
+    if (to.server.starts_with("https://")) SetTls(t);
+  }
+
+  // Read anew when nothing is open, so that a rotated one is taken up with the next connection.
+  Result<bool> RefreshCa() {
+    const KubeConnection& to = credentials_.connection();
+    if (!to.server.starts_with("https://") || to.skip_tls_verify || to.ca.empty()) return true;
+    if (!ca_.empty() && !transfers_.empty()) return true;
+    Result<std::string> ca = credentials_.ReadCa();
+    if (!ca) return Fail(ca.error().message);
+    if (*ca == ca_) return true;
+    ca_ = std::move(*ca);
+    ++ca_generation_;
     return true;
   }
 
-  Result<bool> SetTls(Transfer& t) {
+  void SetTls(Transfer& t) {
     const KubeConnection& to = credentials_.connection();
     CURL* e = t.easy;
-    if (!to.server.starts_with("https://")) return true;
     const bool verify = !to.skip_tls_verify;
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, verify ? 1L : 0L);
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, verify ? 2L : 0L);
     curl_easy_setopt(e, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     if (verify && !to.ca.empty()) {
-      // Read anew when nothing is open, so that a rotated one is taken up with the next connection.
-      if (ca_.empty() || transfers_.empty()) {
-        Result<std::string> ca = credentials_.ReadCa();
-        if (!ca) return Fail(ca.error().message);
-        if (*ca != ca_) ca_ = std::move(*ca);
-      }
       curl_blob blob = Blob(ca_);
       blob.flags = CURL_BLOB_COPY;
       curl_easy_setopt(e, CURLOPT_CAINFO_BLOB, &blob);
@@ -290,7 +317,6 @@ class HttpChannel::Impl {
       curl_easy_setopt(e, CURLOPT_SSLCERT_BLOB, &certificate);
       curl_easy_setopt(e, CURLOPT_SSLKEY_BLOB, &key);
     }
-    return true;
   }
 
   // The name in the address is the one the certificate is checked against; CONNECT_TO says where
@@ -335,6 +361,8 @@ class HttpChannel::Impl {
     Append(t.headers, "Expect:");
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, t.headers.get());
     if (t.request.method == "GET") {
+      curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, nullptr);
+      curl_easy_setopt(e, CURLOPT_POSTFIELDS, nullptr);
       curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
     } else {
       curl_easy_setopt(e, CURLOPT_POST, 1L);
@@ -399,9 +427,12 @@ class HttpChannel::Impl {
 
   void Finish(std::unique_ptr<Transfer> transfer, std::string error) {
     if (transfer->easy != nullptr) {
-      curl_easy_reset(transfer->easy);
+      // Nothing of the request that ends here may be found in the next one.
+      for (const CURLoption option : {CURLOPT_PRIVATE, CURLOPT_ERRORBUFFER, CURLOPT_WRITEDATA,
+                                      CURLOPT_HEADERDATA, CURLOPT_HTTPHEADER, CURLOPT_POSTFIELDS})
+        curl_easy_setopt(transfer->easy, option, nullptr);
       if (spare_.size() < kMostSpareHandles) {
-        spare_.push_back(transfer->easy);
+        spare_.push_back({transfer->easy, transfer->identity, ca_generation_});
       } else {
         curl_easy_cleanup(transfer->easy);
       }
@@ -463,6 +494,7 @@ class HttpChannel::Impl {
     }
     curl_multi_cleanup(multi_);
     multi_ = fresh;
+    curl_multi_wakeup(multi_);  // whoever has woken the old one is not forgotten
     heard_ = Clock::now();
     reconnect_ = false;  // the question that was open has failed with the rest
   }
@@ -512,14 +544,16 @@ class HttpChannel::Impl {
   CURLM* wake_ = nullptr;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> resume_ = false;
+  std::atomic<bool> woken_ = false;
   std::atomic<size_t> open_ = 0;
 
   // Of the channel's thread alone.
   CURLM* multi_ = nullptr;  // set before the thread starts
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> transfers_;
-  std::vector<CURL*> spare_;
+  std::vector<SpareHandle> spare_;
   HeaderList connect_to_;
   std::string ca_;
+  uint64_t ca_generation_ = 1;
   Clock::time_point heard_ = Clock::now();
   bool probing_ = false;
   bool reconnect_ = false;

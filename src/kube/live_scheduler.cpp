@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
+#include "kube/volume_choices.h"
 #include "session/eviction_memory.h"
 
 namespace krafla {
@@ -17,6 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kConfigPeriod{1000};
 constexpr milliseconds kAtEnd{50};
+constexpr milliseconds kBetweenTakes{3};
 
 ObjectRef RefOf(const Cluster& c, TaskId id) {
   if (!id.valid()) return {};
@@ -52,10 +55,25 @@ void LiveScheduler::Stop() {
 }
 
 bool LiveScheduler::Take(Clock::time_point until) {
+  // In a stream of news and answers each costs less when they are taken together.
+  std::this_thread::sleep_until(std::min(until, taken_at_ + kBetweenTakes));
   Inbox::Batch batch = parts_.inbox.Take(until);
-  for (ObjectMessage& message : batch.objects) parts_.mirror.Apply(std::move(message));
+  taken_at_ = Clock::now();
+  for (ObjectMessage& message : batch.objects) {
+    something_new_ = something_new_ || !IsKnown(message);
+    parts_.mirror.Apply(std::move(message));
+  }
   for (auto& task : batch.tasks) task();
   return !stop_;
+}
+
+bool LiveScheduler::IsKnown(const ObjectMessage& message) const {
+  if (message.kind != WatchedKind::kPod && message.kind != WatchedKind::kNode &&
+      message.kind != WatchedKind::kPodGroup && message.kind != WatchedKind::kQueue)
+    return false;
+  return message.what == ObjectMessage::What::kGone ||
+         (message.what == ObjectMessage::What::kSeen &&
+          parts_.mirror.UidOf(message.kind, KeyOf(message.head)) == message.head.uid);
 }
 
 bool LiveScheduler::Idle() const {
@@ -104,9 +122,10 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
   if (changed_since_) {
     // A cluster in motion costs a quarter of a processor at most.
+    const bool calm = !something_new_ && parts_.statuses.waiting_pods() == 0;
+    const milliseconds least = calm ? options_.calm_coalescing : options_.coalescing;
     const auto delay = std::clamp<Clock::duration>(
-        3 * last_cycle_, options_.coalescing,
-        std::max<Clock::duration>(options_.schedule_period, options_.coalescing));
+        3 * last_cycle_, least, std::max<Clock::duration>(options_.schedule_period, least));
     wake = std::min(wake, *changed_since_ + delay);
   }
   if (const std::optional<Timestamp> timer = loop_.next_timer()) {
@@ -126,6 +145,7 @@ void LiveScheduler::MaybeRunCycle() {
   const bool timer_is_due = loop_.next_timer() && *loop_.next_timer() <= now;
   if (!timer_is_due && NextWake() > Clock::now()) return;
   changed_since_.reset();
+  something_new_ = false;
   cycle_begin_ = Clock::now();
   loop_.RunCycle(now, *this);
   last_cycle_ = Clock::now() - cycle_begin_;
@@ -136,9 +156,12 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
   if (options_.on_cycle) options_.on_cycle(session, phases, wall_ms);
-  for (const Bind& bind : session.plan.binds) {
+  std::vector<std::vector<ClaimOrder>> volumes = ChooseVolumes(session);
+  for (size_t i = 0; i < session.plan.binds.size(); ++i) {
+    const Bind& bind = session.plan.binds[i];
     const Task& task = c.tasks[bind.task];
-    parts_.effects.Bind({RefOf(c, bind.task), std::string(c.NodeName(bind.node))});
+    parts_.effects.Bind(
+        {RefOf(c, bind.task), std::string(c.NodeName(bind.node)), std::move(volumes[i])});
     if (task.created.Present())
       parts_.metrics.Bound(static_cast<double>(ElapsedNs(task.created, session.now)) / 1e9);
   }
@@ -192,6 +215,7 @@ void LiveScheduler::CheckConfig() {
   config_check_ = Clock::now() + kConfigPeriod;
   if (std::optional<SchedulerConfig> config = options_.changed_config()) {
     parts_.effects.SetEvictionApi(config->eviction_api);
+    parts_.effects.SetVolumePatience(VolumePatience(*config));
     loop_.SetConfig(std::move(*config));
   }
 }

@@ -2,9 +2,10 @@
 // decisions to the writers.
 //
 // When a cycle runs: a change is followed by one after a short while in which more may come, longer
-// when cycles are long, so that a cluster in motion does not keep a processor busy; at the latest
-// after the schedule period. Without changes only what has a time of its own (a window, a cooldown,
-// an evict period) is a reason, and wakes the thread at that instant.
+// when cycles are long, so that a cluster in motion does not keep a processor busy, and when nobody
+// waits and nothing new has come, so that only statuses can follow; at the latest after the
+// schedule period. Without changes only what has a time of its own (a window, a cooldown, an evict
+// period) is a reason, and wakes the thread at that instant.
 #pragma once
 
 #include <atomic>
@@ -37,7 +38,8 @@ class LiveScheduler final : public DecisionSink {
   struct Options {
     std::chrono::milliseconds schedule_period{1000};
     std::chrono::milliseconds coalescing{10};
-    std::function<bool()> may_write;  // leads
+    std::chrono::milliseconds calm_coalescing{100};  // nobody waits
+    std::function<bool()> may_write;                 // leads
     // The configuration, when its file has changed since the last call and is good.
     std::function<std::optional<SchedulerConfig>()> changed_config;
     std::function<void()> on_ready;  // synced, once
@@ -63,6 +65,8 @@ class LiveScheduler final : public DecisionSink {
  private:
   // Takes what came until `until`; false: told to stop.
   bool Take(Clock::time_point until);
+  // News of something that is there already, or goes: for nobody who waits no reason to hurry.
+  bool IsKnown(const ObjectMessage& message) const;
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
   void ReportRings();
@@ -82,6 +86,8 @@ class LiveScheduler final : public DecisionSink {
   bool led_ = false;
   uint64_t rings_ = 0;
   std::optional<Clock::time_point> changed_since_;
+  bool something_new_ = true;  // since the last cycle; see IsKnown
+  Clock::time_point taken_at_;
   Clock::time_point config_check_;
   Clock::duration last_cycle_{};
   Clock::time_point cycle_begin_;

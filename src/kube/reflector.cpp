@@ -208,7 +208,10 @@ bool Reflector::OnLine(std::string_view line) {
   }
   // While the list still comes, its objects have versions in any order: only the bookmark that ends
   // it says up to where we know everything.
-  if (!version_.empty() || event->initial_events_end) version_ = event->head.resource_version;
+  if (!version_.empty() || event->initial_events_end) {
+    version_ = event->head.resource_version;
+    relisting_ = false;
+  }
   backoff_.Reset();
   return true;
 }
@@ -216,6 +219,8 @@ bool Reflector::OnLine(std::string_view line) {
 void Reflector::OnWatchDone(HttpResponse response, bool listing) {
   if (too_old_ || response.status == 410) {
     Log(fmt::format("watch is too old; listing again kind={}", info_.name));
+    // A server that says so is there: what it was waited for before does not count.
+    if (!std::exchange(relisting_, true)) backoff_.Reset();
     channel_.After(backoff_.Next(), [this] { List(); });
     return;
   }

@@ -83,8 +83,9 @@ class Reflector {
   std::string partial_;         // the beginning of a line whose end has not arrived
   size_t taken_ = 0;  // bytes of the piece at hand that were worked off before a "not now"
   bool too_old_ = false;
-  bool broken_ = false;  // the stream cannot be understood further
-  bool synced_ = false;  // for the log: the list has ended once
+  bool broken_ = false;     // the stream cannot be understood further
+  bool relisting_ = false;  // because the last watch was too old
+  bool synced_ = false;     // for the log: the list has ended once
   std::string last_problem_;
   std::atomic<std::chrono::steady_clock::time_point> last_word_{std::chrono::steady_clock::now()};
 };

@@ -147,6 +147,7 @@ class Server {
         config_stamp_(StampOf(options.config_path)) {
     inbox_.OnRoom([this] { reading_.Resume(); });
     effects_.SetEvictionApi(config.eviction_api);
+    effects_.SetVolumePatience(VolumePatience(config));
     loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
     // Nobody can look in: nothing is kept for them.
     if (!options.metrics_address && options.record_folder.empty()) return;

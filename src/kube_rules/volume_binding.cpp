@@ -208,6 +208,13 @@ void VolumeBindingRule::Reserve(TaskId task, NodeId node, UndoLog& undo) {
   }
 }
 
+std::vector<VolumeBindingRule::ChosenVolume> VolumeBindingRule::ReservedBy(TaskId task) {
+  std::vector<ChosenVolume> chosen;
+  for (const uint32_t claim : Of(cluster_.tasks[task].cls).unbound)
+    if (decided_by_[claim] == task) chosen.push_back({claim, volume_of_[claim]});
+  return chosen;
+}
+
 void VolumeBindingRule::Unreserve(TaskId task, UndoLog& undo) {
   for (const uint32_t claim : Of(cluster_.tasks[task].cls).unbound) {
     if (decided_by_[claim] != task) continue;

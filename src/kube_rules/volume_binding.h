@@ -34,6 +34,13 @@ class VolumeBindingRule {
   void Reserve(TaskId task, NodeId node, UndoLog& undo);
   void Unreserve(TaskId task, UndoLog& undo);
 
+  // What was reserved for a task, by index into Volumes.
+  struct ChosenVolume {
+    uint32_t claim;
+    uint32_t volume;  // VolumeTables::kNone: is to be provisioned
+  };
+  std::vector<ChosenVolume> ReservedBy(TaskId task);
+
  private:
   static constexpr uint32_t kNone = VolumeTables::kNone;
   struct Claims {

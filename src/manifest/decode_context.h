@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cluster_state/fact_sink.h"
+#include "manifest/first_places.h"
 #include "manifest/metadata.h"
 #include "manifest/object_reader.h"
 #include "manifest/object_stream.h"
@@ -34,9 +35,7 @@ struct DecodeContext {
       reader.WrongField("metadata.name", "missing");
     return !reader.HasErrors();
   }
-  void Duplicate() {
-    reader.WrongField("metadata.name", "duplicate: there is one of that name already");
-  }
+  void Duplicate() { reader.WrongField("metadata.name", std::string(kDuplicateMessage)); }
   void AddedOrDuplicate(bool added) {
     if (!added) Duplicate();
   }

@@ -10,6 +10,7 @@
 #include "base/did_you_mean.h"
 #include "base/go_duration.h"
 #include "manifest/annotations.h"
+#include "manifest/known_words.h"
 #include "model/well_known.h"
 
 namespace krafla {
@@ -164,7 +165,10 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
 void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& status) {
   reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
     if (key == "phase") {
+      const char* at = ObjectReader::At(field);
       status.phase = reader.Text(field);
+      if (!status.phase.empty() && !IsAmong(status.phase, kPodPhases))
+        reader.OddWord(at, "phase", status.phase, kPodPhases);
     } else if (key == "conditions") {
       reader.ForEachItem(field, [&](JsonValue& item) { DecodeCondition(reader, item, status); });
     } else if (key == "startTime") {

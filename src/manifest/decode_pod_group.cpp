@@ -9,6 +9,8 @@
 #include "manifest/annotations.h"
 #include "manifest/decode_resources.h"
 #include "manifest/decode_scheduling.h"
+#include "manifest/known_words.h"
+#include "model/disruption_budget.h"
 #include "model/well_known.h"
 
 namespace krafla {
@@ -69,16 +71,40 @@ void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) 
       job.has_network_topology = true;
     } else if (key == "subGroupPolicy") {
       reader.ForEachItem(field, [&](JsonValue&) { job.has_sub_group_policy = true; });
+    } else if (!IsAmong(key, kPodGroupSpecKeys)) {
+      reader.OddWord(ObjectReader::At(field), "key", key, kPodGroupSpecKeys);
     }
   });
 }
 
-// The first of `keys_in_order` that is there.
-std::string FirstAnnotation(const Metadata& meta,
-                            std::initializer_list<std::string_view> keys_in_order) {
+// The first of `keys_in_order` that is there; null when none is.
+const TextMap::Entry* FindAnnotation(const Metadata& meta,
+                                     std::initializer_list<std::string_view> keys_in_order) {
   for (const std::string_view key : keys_in_order)
-    if (const TextMap::Entry* entry = meta.annotations.Find(key)) return std::string(entry->value);
-  return {};
+    if (const TextMap::Entry* entry = meta.annotations.Find(key)) return entry;
+  return nullptr;
+}
+
+// What cannot be read counts as 0, as in Volcano.
+DisruptionBudget DecodeBudget(ObjectReader& reader, const Metadata& meta) {
+  const auto* least =
+      FindAnnotation(meta, {keys::kBudgetMinAvailableLong, keys::kBudgetMinAvailable});
+  const auto* most =
+      FindAnnotation(meta, {keys::kBudgetMaxUnavailableLong, keys::kBudgetMaxUnavailable});
+  const auto read = [&](const TextMap::Entry* entry, std::string DisruptionBudget::* part,
+                        std::string_view consequence) {
+    if (entry == nullptr) return std::string();
+    DisruptionBudget only;
+    only.*part = entry->value;
+    std::string complaint;
+    (void)AllowedEvictions(only, {}, {}, complaint);
+    if (!complaint.empty()) reader.Warn(entry->at, fmt::format("{}; {}", complaint, consequence));
+    return only.*part;
+  };
+  return {.min_available =
+              read(least, &DisruptionBudget::min_available, "it counts as 0, and everybody may go"),
+          .max_unavailable =
+              read(most, &DisruptionBudget::max_unavailable, "it counts as 0, and nobody may go")};
 }
 
 // A text that is no duration, or none above zero, is passed over for the next key.
@@ -143,10 +169,7 @@ void DecodePodGroup(DecodeContext& context, JsonObject root) {
   job.preemptable = preemptable.value;
   job.annotation_preemptable = preemptable.by_annotation;
   job.zones = DecodeZones(meta, context.strings());
-  job.budget.min_available =
-      FirstAnnotation(meta, {keys::kBudgetMinAvailableLong, keys::kBudgetMinAvailable});
-  job.budget.max_unavailable =
-      FirstAnnotation(meta, {keys::kBudgetMaxUnavailableLong, keys::kBudgetMaxUnavailable});
+  job.budget = DecodeBudget(reader, meta);
   job.waiting_time_ns = DecodeWaitingTime(reader, meta);
   job.cooldown_ns = DecodeCooldown(reader, meta, "ignored");
   group.memory = DecodeMemory(reader, meta);

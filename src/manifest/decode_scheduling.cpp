@@ -7,6 +7,7 @@
 #include "manifest/annotations.h"
 #include "manifest/decode_resources.h"
 #include "manifest/decode_selectors.h"
+#include "manifest/known_words.h"
 #include "model/well_known.h"
 
 namespace krafla {
@@ -43,11 +44,16 @@ void DecodeQueueSpec(DecodeContext& context, JsonValue& value, Queue& queue) {
       queue.deserved = DecodeResource(context, field);
     } else if (key == "guarantee") {
       reader.ForEachField(field, [&](std::string_view part, JsonValue& list) {
-        if (part == "resource" && !ObjectReader::IsNull(list))
+        if (part != "resource") {
+          reader.OddWord(ObjectReader::At(list), "key", part, kQueueGuaranteeKeys);
+        } else if (!ObjectReader::IsNull(list)) {
           queue.guarantee = DecodeResource(context, list);
+        }
       });
     } else if (key == "parent") {
       queue.parent = context.Intern(reader.Text(field));
+    } else if (!IsAmong(key, kQueueSpecKeys)) {
+      reader.OddWord(ObjectReader::At(field), "key", key, kQueueSpecKeys);
     }
   });
 }

@@ -81,7 +81,11 @@ class ObjectDecoder::Impl {
       : facts_(facts),
         report_(diagnostics, options.lenient),
         sink_(sink),
-        pods_(reader_, sink, options.scheduler_names) {}
+        pods_(reader_, sink, options.scheduler_names) {
+    reader_.SetOddWords(!options.finds_odd_words ? OddWords::kPassedOver
+                        : options.lenient        ? OddWords::kNamed
+                                                 : OddWords::kRefused);
+  }
 
   void Read(const ObjectText& text, Origin origin) {
     facts_.bytes += text.json.size();

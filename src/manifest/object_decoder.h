@@ -15,6 +15,9 @@ namespace krafla {
 struct DecodeOptions {
   bool lenient = false;  // wrong objects are skipped and named instead of being errors
   std::vector<std::string> scheduler_names = {"volcano"};
+  // Unknown keys of specs and unknown phases are errors, or warnings when lenient. False for what
+  // an API server has accepted: a newer one knows more than we do.
+  bool finds_odd_words = true;
 };
 
 struct ClusterFacts {

@@ -100,6 +100,15 @@ void ObjectReader::UnknownWord(const char* at, std::string_view word,
   Wrong(at, fmt::format("expected one of {}, got {}", fmt::join(known, ", "), Quoted(word)));
 }
 
+void ObjectReader::OddWord(const char* at, std::string_view what, std::string_view word,
+                           std::span<const std::string_view> known) {
+  if (odd_words_ == OddWords::kPassedOver) return;
+  const std::string message =
+      fmt::format("unknown {} {}{}", what, Quoted(word), DidYouMeanHint(word, known));
+  if (odd_words_ == OddWords::kRefused) return Wrong(at, message);
+  Warn(at, message + "; ignored");
+}
+
 std::string_view ObjectReader::Key(simdjson::ondemand::field& field) {
   const char* begin = field.key().raw();
   const char* end = FindQuoteOrEscape(begin);
@@ -132,12 +141,23 @@ std::string_view ObjectReader::Raw(JsonValue& value) {
   return TrimEnd(raw);
 }
 
+void ObjectReader::NotText(JsonValue& value, bool is_word) {
+  const std::string_view token = Token(value);
+  if (token != "true" && token != "false")
+    return WrongType(value, is_word ? "text in quotes" : "text");
+  Wrong(
+      At(value),
+      fmt::format("expected text in quotes, got {}: YAML reads {} without quotes as a boolean, so "
+                  "write the word in quotes",
+                  token, token == "true" ? "y, yes, on and true" : "n, no, off and false"));
+}
+
 std::string_view ObjectReader::Text(JsonValue& value) {
   const char* at = At(value);
   if (*at != '"') {
     // YAML takes yes, no and 010 for something else than text, which is a surprise to most.
     const bool is_word = *at != '{' && *at != '[';
-    if (!IsNull(value)) WrongType(value, is_word ? "text in quotes" : "text");
+    if (!IsNull(value)) NotText(value, is_word);
     return {};
   }
   const char* end = FindQuoteOrEscape(at + 1);

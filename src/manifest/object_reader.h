@@ -50,8 +50,16 @@ class SourceMap {
   std::vector<std::pair<size_t, const char*>> pieces_;
 };
 
+// What to do about a word that nobody knows: a key of a spec, a phase.
+enum class OddWords : uint8_t {
+  kRefused,     // it is an error
+  kNamed,       // a warning; the object is read as if the word were not there
+  kPassedOver,  // nothing: an API server has accepted it, or somebody else looks for them
+};
+
 class ObjectReader {
  public:
+  void SetOddWords(OddWords odd_words) { odd_words_ = odd_words; }
   void Start(std::string_view json);
   // From here to the next call values come from `text`, which was pieced together from the object's
   // JSON.
@@ -74,6 +82,9 @@ class ObjectReader {
   void Warn(const char* at, std::string message) {
     Note(Severity::kWarning, at, {}, std::move(message));
   }
+  // A word that is not among those known at its place, with the nearest of them. `what`: "key".
+  void OddWord(const char* at, std::string_view what, std::string_view word,
+               std::span<const std::string_view> known);
   // "expected text, got a list"
   void WrongType(JsonValue& value, std::string_view expected);
   void Malformed(simdjson::error_code error);
@@ -121,12 +132,14 @@ class ObjectReader {
   }
   std::string_view Key(simdjson::ondemand::field& field);
   void Note(Severity severity, const char* at, std::string field, std::string message);
+  void NotText(JsonValue& value, bool is_word);
   void UnknownWord(const char* at, std::string_view word, std::span<const std::string_view> known);
 
   std::string_view json_;
   std::string_view copy_;
   const SourceMap* sources_ = nullptr;  // of copy_, while that is read
   std::vector<ObjectProblem> problems_;
+  OddWords odd_words_ = OddWords::kRefused;
   int errors_ = 0;
   bool malformed_ = false;
 };

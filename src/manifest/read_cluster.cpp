@@ -5,12 +5,16 @@
 //   3. The builder puts the facts together and warns about references that lead nowhere.
 #include "manifest/read_cluster.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/did_you_mean.h"
 #include "cluster_state/cluster_builder.h"
+#include "manifest/first_places.h"
 
 namespace krafla {
 
@@ -22,6 +26,12 @@ void WarnOfIgnoredKinds(const ClusterFacts& facts, Diagnostics& diagnostics) {
   for (const auto& [kind, count] : facts.ignored_kinds)
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, Printable(kind));
   diagnostics.Warning({}, {}, fmt::format("kinds that are not used: {}", kinds));
+}
+
+DecodeOptions DecodeOptionsOf(const ReadClusterOptions& options) {
+  return {.lenient = options.lenient,
+          .scheduler_names = options.scheduler_names,
+          .finds_odd_words = options.finds_odd_words};
 }
 
 }  // namespace
@@ -39,15 +49,23 @@ void ReadObjectsInto(FactSink& sink, std::span<const std::string> inputs,
                      Diagnostics& diagnostics, ClusterFacts* facts, const ObjectSink& observer) {
   ClusterFacts own_facts;
   ClusterFacts& found = facts != nullptr ? *facts : own_facts;
-  ObjectDecoder decoder(sink, {options.lenient, options.scheduler_names}, diagnostics, found);
+  Diagnostics problems;
+  ObjectDecoder decoder(sink, DecodeOptionsOf(options), problems, found);
   ReadObjects(
       inputs, standard_input,
       [&](const ObjectText& text) {
         if (observer) observer(text);
         decoder.Decode(text, Origin::kWritten);
       },
-      diagnostics);
+      problems);
   decoder.Finish();
+  const auto read_again = [&](const ObjectSink& look, Diagnostics& said_before) {
+    std::vector<std::string> files;  // standard input cannot be had again
+    std::ranges::copy_if(inputs, std::back_inserter(files),
+                         [](const std::string& input) { return input != "-"; });
+    ReadObjects(files, standard_input, look, said_before);
+  };
+  AddWithFirstPlaces(problems, read_again, diagnostics);
   WarnOfIgnoredKinds(found, diagnostics);
 }
 
@@ -56,11 +74,16 @@ void ReadTextInto(FactSink& sink, std::string_view text, std::string_view file_n
                   ClusterFacts* facts) {
   ClusterFacts own_facts;
   ClusterFacts& found = facts != nullptr ? *facts : own_facts;
-  ObjectDecoder decoder(sink, {options.lenient, options.scheduler_names}, diagnostics, found);
+  Diagnostics problems;
+  ObjectDecoder decoder(sink, DecodeOptionsOf(options), problems, found);
   ReadObjectsFromText(
       text, file_name, [&](const ObjectText& object) { decoder.Decode(object, Origin::kWritten); },
-      diagnostics);
+      problems);
   decoder.Finish();
+  const auto read_again = [&](const ObjectSink& look, Diagnostics& said_before) {
+    ReadObjectsFromText(text, file_name, look, said_before);
+  };
+  AddWithFirstPlaces(problems, read_again, diagnostics);
   WarnOfIgnoredKinds(found, diagnostics);
 }
 

@@ -14,7 +14,8 @@
 namespace krafla {
 
 struct ReadClusterOptions {
-  bool lenient = false;  // wrong objects are skipped and named instead of being errors
+  bool lenient = false;         // wrong objects are skipped and named instead of being errors
+  bool finds_odd_words = true;  // see DecodeOptions
   std::vector<std::string> scheduler_names = {"volcano"};
   std::string default_queue = "default";
   // Volcano counts a claim of a CSI driver that no CSINode declares as a resource no node has.

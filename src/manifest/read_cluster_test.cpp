@@ -101,10 +101,68 @@ TEST(ReadCluster, TwoObjectsOfOneNameAreAnErrorPerKind) {
   for (const std::string& text : twice) {
     const ReadResult result = ReadText(text + text);
     EXPECT_NE(result.Messages().find("test.yaml:4:1: error: "), std::string::npos) << text;
-    EXPECT_NE(result.Messages().find("metadata.name: duplicate"), std::string::npos) << text;
+    EXPECT_NE(result.Messages().find("metadata.name: duplicate: there is one of that name already, "
+                                     "at test.yaml:2:1\n"),
+              std::string::npos)
+        << result.Messages();
   }
   ReadClean(Frame() + Pod("p") + PodGroup("pg", "", "namespace: other") +
             Pod("p", "", "", "namespace: other"));
+}
+
+TEST(ReadCluster, WordsThatNobodyKnowsAreErrorsAndWarningsWhenLenient) {
+  const std::string text =
+      Frame() +
+      "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+      "metadata: {name: a}\nspec: {minMenber: 3}\n" +
+      "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+      "metadata: {name: odd}\nspec: {wieght: 3, guarantee: {resources: {}}}\n" +
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n"
+      "status: {phase: Runing}\n";
+  const std::string strict = ReadText(text).Messages();
+  for (const char* words :
+       {"error: PodGroup default/a: spec.minMenber: unknown key \"minMenber\"; did you mean "
+        "\"minMember\"?",
+        "error: Queue odd: spec.wieght: unknown key \"wieght\"; did you mean \"weight\"?",
+        "error: Queue odd: spec.guarantee.resources: unknown key \"resources\"; did you mean "
+        "\"resource\"?",
+        "error: Pod default/p: status.phase: unknown phase \"Runing\"; did you mean "
+        "\"Running\"?"})
+    EXPECT_NE(strict.find(words), std::string::npos) << words << " is not in\n" << strict;
+  ReadClusterOptions options;
+  options.lenient = true;
+  const ReadResult lenient = ReadText(text, options);
+  EXPECT_FALSE(lenient.diagnostics.HasErrors());
+  EXPECT_NE(lenient.Messages().find("warning: Queue odd: spec.wieght: unknown key \"wieght\"; did "
+                                    "you mean \"weight\"?; ignored"),
+            std::string::npos)
+      << lenient.Messages();
+  // They are read for the rest.
+  EXPECT_TRUE(lenient.cluster.FindQueue("odd").valid());
+  options.lenient = false;
+  options.finds_odd_words = false;
+  EXPECT_EQ(ReadText(text, options).Messages().find("unknown"), std::string::npos);
+}
+
+TEST(ReadCluster, BooleansInPlaceOfTextAreExplained) {
+  EXPECT_EQ(
+      ReadText("apiVersion: v1\nkind: Node\nmetadata: {name: n}\n").Messages(),
+      "test.yaml:3:18: error: Node: metadata.name: expected text in quotes, got false: YAML "
+      "reads n, no, off and false without quotes as a boolean, so write the word in quotes\n");
+}
+
+TEST(ReadCluster, BudgetThatCannotBeReadIsNamedWithItsPlace) {
+  const std::string messages =
+      ReadText(Frame() +
+               "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+               "metadata:\n  name: a\n  annotations:\n"
+               "    volcano.sh/jdb-max-unavailable: some\n")
+          .Messages();
+  EXPECT_NE(messages.find("warning: PodGroup default/a: "
+                          "metadata.annotations[\"volcano.sh/jdb-max-unavailable\"]: "),
+            std::string::npos)
+      << messages;
+  EXPECT_NE(messages.find("it counts as 0, and nobody may go"), std::string::npos) << messages;
 }
 
 TEST(ReadCluster, LenientSkipsWrongObjectsAndNamesThem) {
@@ -117,7 +175,7 @@ TEST(ReadCluster, LenientSkipsWrongObjectsAndNamesThem) {
   EXPECT_EQ(result.TaskOf("default/p").priority, 1);
   const std::string messages = result.Messages();
   EXPECT_NE(messages.find("warning: Pod default/p: metadata.name: duplicate: there is one of that "
-                          "name already; skipped"),
+                          "name already, at test.yaml:"),
             std::string::npos)
       << messages;
   EXPECT_NE(messages.find("warning: Pod default/q: spec.priority: expected a whole number, got "

@@ -443,7 +443,8 @@ TEST(VolcanoJobTest, MistakesAreReportedWithTheirPlace) {
        "\"two\""},
       {"  tasks: [{template: {metadata: {annotations: {a: true}}}}]\n",
        "job.yaml:4:51: error: Job default/j: spec.tasks[0].template.metadata.annotations.a: "
-       "expected text in quotes, got true"},
+       "expected text in quotes, got true: YAML reads y, yes, on and true without quotes as a "
+       "boolean, so write the word in quotes"},
   };
   for (const auto& [spec, message] : cases) {
     const Expanded job = Expand(JobWith(spec));

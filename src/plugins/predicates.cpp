@@ -48,7 +48,7 @@ class PredicatesPlugin final : public Plugin {
     specs.push_back({"volumebinding.weight", ArgumentType::kInt,
                      "accepted; volumes have no score unless storage capacity is scored"});
     specs.push_back({"volumebinding.bindTimeoutSeconds", ArgumentType::kInt,
-                     "accepted; a cycle does not wait for volumes to be bound"});
+                     "serve: how long volumes are waited for before a pod is bound; 600 s by default"});
     specs.push_back({"volumebinding.shape", ArgumentType::kAny,
                      "accepted; volumes have no score unless storage capacity is scored"});
     specs.push_back({"dynamicresources.filterTimeoutSeconds", ArgumentType::kInt,

@@ -25,8 +25,9 @@ ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
   if (front) front_ = front(*sink_);
   decoder_ = std::make_unique<ObjectDecoder>(
       front_ != nullptr ? *front_ : static_cast<FactSink&>(*sink_),
-      DecodeOptions{.lenient = true, .scheduler_names = options.scheduler_names}, problems_,
-      facts_);
+      DecodeOptions{
+          .lenient = true, .scheduler_names = options.scheduler_names, .finds_odd_words = false},
+      problems_, facts_);
 }
 
 ReplayWorld::~ReplayWorld() = default;

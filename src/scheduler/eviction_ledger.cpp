@@ -23,6 +23,23 @@ Fate FateOf(LiveCluster& live, std::string_view key, std::string_view uid) {
   return IsPreemptableStatus(pod->task.status) ? Fate::kStays : Fate::kGone;
 }
 
+template <class Entry>
+void EraseJob(std::vector<Entry>& by_job, std::string_view job) {
+  std::erase_if(by_job, [&](const Entry& entry) { return entry.job == job; });
+}
+
+void ForgetEvictionAt(CycleMemory& memory, std::string_view job, Timestamp at) {
+  if (memory.FindJobEvictions(job) == nullptr) return;
+  std::vector<Timestamp>& times = memory.JobEvictionsOf(job).times;
+  std::erase(times, at);
+  if (times.empty()) EraseJob(memory.job_evictions, job);
+}
+
+void ForgetZone(CycleMemory& memory, std::string_view zone) {
+  std::erase_if(memory.last_evictions,
+                [&](const CycleMemory::ZoneEviction& clock) { return clock.zone == zone; });
+}
+
 }  // namespace
 
 void EvictionLedger::Settle(LiveCluster& live) {
@@ -60,17 +77,17 @@ void EvictionLedger::TakeBack(const Cycle& cycle, const Key& key, const Entry& e
     case What::kJobLoss:
       if (const CycleMemory::JobLoss* loss = memory_.FindJobLoss(name);
           loss != nullptr && loss->at == cycle.at) {
-        memory_.ForgetJobLoss(name);
+        EraseJob(memory_.job_losses, name);
         if (entry.loss_before) memory_.JobLossOf(name) = *entry.loss_before;
       }
       break;
     case What::kJobEviction:
-      memory_.ForgetJobEviction(name, cycle.at);
+      ForgetEvictionAt(memory_, name, cycle.at);
       break;
     case What::kZoneEviction:
       if (const Timestamp* last = memory_.LastEviction(name);
           last != nullptr && *last == cycle.at) {
-        memory_.ForgetLastEviction(name);
+        ForgetZone(memory_, name);
         if (entry.zone_before) memory_.SetLastEviction(name, *entry.zone_before);
       }
       break;

@@ -62,19 +62,4 @@ CycleMemory::JobEvictions& CycleMemory::JobEvictionsOf(std::string_view job) {
   return EntryIn(job_evictions, job);
 }
 
-void CycleMemory::ForgetLastEviction(std::string_view zone) {
-  std::erase_if(last_evictions, [&](const ZoneEviction& e) { return e.zone == zone; });
-}
-
-void CycleMemory::ForgetJobLoss(std::string_view job) {
-  if (FindJobLoss(job) != nullptr) job_losses.erase(PlaceOf(job_losses, job));
-}
-
-void CycleMemory::ForgetJobEviction(std::string_view job, Timestamp at) {
-  if (FindJobEvictions(job) == nullptr) return;
-  const auto it = PlaceOf(job_evictions, job);
-  std::erase(it->times, at);
-  if (it->times.empty()) job_evictions.erase(it);
-}
-
 }  // namespace krafla

@@ -47,11 +47,6 @@ struct CycleMemory {
   // The entry of a job, made when there is none.
   JobLoss& JobLossOf(std::string_view job);
   JobEvictions& JobEvictionsOf(std::string_view job);
-
-  // What was remembered and has not come about. What is not known is not missed.
-  void ForgetLastEviction(std::string_view zone);
-  void ForgetJobLoss(std::string_view job);
-  void ForgetJobEviction(std::string_view job, Timestamp at);
 };
 
 }  // namespace krafla

@@ -155,8 +155,8 @@ TEST_F(CheckCommandTest, TheDefaultConfigurationIsCheckedAgainstACluster) {
   const Outcome outcome = Run({.cluster = {"-"}},
                               "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
                               "metadata: {name: default}\nspec: {weigth: 2}\n");
-  EXPECT_EQ(outcome.code, 0);
-  EXPECT_NE(outcome.out.find("-:4:8: warning: K705 unknown-spec-key"), std::string::npos)
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.out.find("-:4:8: error: K705 unknown-spec-key"), std::string::npos)
       << outcome.out;
 }
 

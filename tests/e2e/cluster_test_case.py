@@ -29,7 +29,7 @@ tiers:
 """
 
 
-def eventually(what, check, patience_s=20.0, every_s=0.05):
+def eventually(what, check, patience_s=60.0, every_s=0.05):
     """The first true answer of `check`; fails with its last answer."""
     deadline = time.time() + patience_s
     while True:
@@ -245,7 +245,7 @@ class ClusterTestCase(unittest.TestCase):
         return {name: pod["spec"]["nodeName"] for name, pod in self.pods(ns).items()
                 if pod["spec"].get("nodeName") and name.startswith(prefix)}
 
-    def wait_bound(self, count, ns=None, prefix="", patience_s=20.0):
+    def wait_bound(self, count, ns=None, prefix="", patience_s=60.0):
         def check():
             found = self.bound(ns, prefix)
             return found if len(found) == count else None

@@ -6,6 +6,7 @@ import datetime
 import json
 import threading
 import time
+import urllib.error
 import urllib.request
 
 LAG_S = 5.0  # news may be so late at the scheduler before it is to blame
@@ -21,35 +22,38 @@ class History:
     def __init__(self, plane, paths):
         self.plane, self.steps, self.holes, self.closing = plane, [], [], False
         self.lock = threading.Lock()
-        self.answers = []
         plane.request("GET", "/readyz", raw=True)  # makes the TLS context
         for kind, path in paths.items():
             items = plane.get(path)
             for item in items["items"]:
                 self.add(kind, "ADDED", item)
-            request = urllib.request.Request(
-                f"{plane.url}{path}?watch=true&resourceVersion="
-                f"{items['metadata']['resourceVersion']}")
-            answer = urllib.request.urlopen(request, context=plane.context)
-            self.answers.append(answer)
-            threading.Thread(target=self.follow, args=(kind, answer), daemon=True).start()
+            threading.Thread(target=self.follow, daemon=True,
+                             args=(kind, path, items["metadata"]["resourceVersion"])).start()
 
     def add(self, kind, what, item):
         with self.lock:
             self.steps.append((int(item["metadata"]["resourceVersion"]), kind, what, item,
                                time.time()))
 
-    def follow(self, kind, answer):
-        try:
-            for line in answer:
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    raise ValueError(line)
-                self.add(kind, event["type"], event["object"])
-            raise ValueError("the watch ended")
-        except (ValueError, OSError, AttributeError) as problem:
-            if not self.closing:
+    def follow(self, kind, path, version):
+        """The server ends the watch of somebody who is slow; it goes on where it was."""
+        while not self.closing:
+            try:
+                request = urllib.request.Request(
+                    f"{self.plane.url}{path}?watch=true&resourceVersion={version}")
+                with urllib.request.urlopen(request, context=self.plane.context) as answer:
+                    for line in answer:
+                        event = json.loads(line)
+                        if event["type"] == "ERROR":
+                            self.holes.append(f"{kind}: {event['object']}")
+                            return
+                        version = event["object"]["metadata"]["resourceVersion"]
+                        self.add(kind, event["type"], event["object"])
+            except urllib.error.HTTPError as problem:
                 self.holes.append(f"{kind}: {problem}")
+                return
+            except OSError:
+                time.sleep(0.2)
 
     def stop(self):
         self.closing = True

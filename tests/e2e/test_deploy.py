@@ -29,11 +29,15 @@ class Deploy(ClusterTestCase):
             return answer.strip() == "yes"
         for verb, resource in (("create", "pods/binding"), ("delete", "pods"),
                                ("patch", "pods/status"), ("patch", "podgroups"),
-                               ("patch", "queues/status"), ("create", "events")):
+                               ("patch", "queues/status"), ("create", "events"),
+                               ("patch", "persistentvolumes"),
+                               ("patch", "persistentvolumeclaims")):
             self.assertTrue(may(verb, resource, "-A"), (verb, resource))
         for verb, resource in (("get", "secrets"), ("create", "pods"), ("update", "nodes"),
                                ("delete", "podgroups"), ("delete", "nodes"), ("patch", "pods"),
-                               ("list", "configmaps"), ("impersonate", "users")):
+                               ("list", "configmaps"), ("impersonate", "users"),
+                               ("delete", "persistentvolumes"),
+                               ("create", "persistentvolumeclaims")):
             self.assertFalse(may(verb, resource, "-A"), (verb, resource))
         self.assertTrue(may("patch", "leases/volcano", "-n", "volcano-system"))
         self.assertFalse(may("patch", "leases/other", "-n", "volcano-system"))

@@ -75,7 +75,7 @@ class Faults(ClusterTestCase):
                        check=True, stdout=subprocess.DEVNULL)
         self.plane.start_api_server()
         proxy.refusing = False
-        self.wait_bound(3, prefix="g1", patience_s=60)
+        self.wait_bound(3, prefix="g1", patience_s=120)
         self.assertIn("listing again kind=Pod", scheduler.log())
         self.gangs(1, 3, 2)
         self.assert_all_is_well(8)

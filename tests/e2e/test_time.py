@@ -30,6 +30,8 @@ tiers:
 
 
 ALWAYS = "00:00-00:00"
+# Nothing may be early, by the server's clock; on a machine that does other things it may be late.
+LATE_S = 5
 
 
 def closed_now():
@@ -70,11 +72,11 @@ class Time(ClusterTestCase):
         times = [when for when, _ in self.evictions()]
         self.assertEqual(len(times), 3)
         self.assertGreaterEqual(times[0], end.timestamp())
-        self.assertLess(times[0], end.timestamp() + 2)
+        self.assertLess(times[0], end.timestamp() + LATE_S)
         # Without a budget one by one, a period apart.
         for earlier, later in zip(times, times[1:]):
             self.assertGreaterEqual(later - earlier, 1.9)
-            self.assertLess(later - earlier, 4)
+            self.assertLess(later - earlier, 2 + LATE_S)
 
     def test_a_closing_zone_keeps_to_the_budget(self):
         self.zone_node()
@@ -105,7 +107,7 @@ class Time(ClusterTestCase):
         eventually("the second comes in its time", lambda: len(self.evictions()) == 2)
         times = [when for when, _ in self.evictions()]
         self.assertGreaterEqual(times[1] - times[0], 9.9)
-        self.assertLess(times[1] - times[0], 13)
+        self.assertLess(times[1] - times[0], 10 + LATE_S)
 
     def test_a_cooldown_protects_to_the_second_and_not_longer(self):
         self.node("n1", cpu="1")
@@ -123,7 +125,7 @@ class Time(ClusterTestCase):
         (when, name), = self.evictions()
         self.assertEqual(name, "low-0")
         self.assertGreaterEqual(when, placed + 6)
-        self.assertLess(when, placed + 8)
+        self.assertLess(when, placed + 6 + LATE_S)
 
 
 if __name__ == "__main__":

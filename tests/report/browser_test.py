@@ -296,6 +296,59 @@ def check_themes(browser, check, shots):
     check.that("the button switches", value("document.documentElement.dataset.theme") != first)
 
 
+def with_faults(page, faults):
+    """The same run with other faults, beside it."""
+    text = page.read_text()
+    start = text.index(">", text.index('id="data"')) + 1
+    end = text.index("</script>", start)
+    data = json.loads(text[start:end])
+    data["run"]["faults"] = faults
+    other = page.with_name("faults.html")
+    other.write_text(text[:start] + json.dumps(data).replace("<", "\\u003c") + text[end:])
+    return other
+
+
+BOXES = """[...document.querySelectorAll('text[data-fault]')].map(t => t.getBoundingClientRect())
+  .map(b => [b.left, b.top, b.right, b.bottom])"""
+
+
+def check_faults(browser, check, page, width, shots):
+    """Every fault has a label that can be read, also one right after another."""
+    noon = 5 * 3600
+    faults = [[noon, "node own-07 is lost for 25m"], [noon + 60, "node own-08 is lost for 5m"],
+              [noon + 120, "binds fail for 2m"]]
+    browser.load(with_faults(page, faults).as_uri())
+    labels = browser.value("[...document.querySelectorAll('text[data-fault]')].map(t => t.lastChild.textContent)")
+    check.that(f"{width} px: every fault is labelled", labels == [f"⚡ {text}" for _, text in faults], labels)
+    boxes = browser.value(BOXES)
+    apart = all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] + 3 or b[3] <= a[1] + 3
+                for i, a in enumerate(boxes) for b in boxes[i + 1:])
+    check.that(f"{width} px: labels of faults do not overlap", apart, boxes)
+    check.that(f"{width} px: labels of faults are on the page", all(0 <= b[0] and b[2] <= width for b in boxes), boxes)
+    if shots:
+        browser.screenshot(shots / f"faults-{width}.png", captureBeyondViewport=True,
+                           clip={"x": 0, "y": 0, "width": width, "height": 1500, "scale": 1})
+
+
+def check_widths(browser, check, page, shots):
+    """A telephone and a desk: nothing sticks out sideways, in either theme."""
+    for width in (390, 1280):
+        browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600)
+        for theme in ("light", "dark"):
+            browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+            browser.load(page.as_uri())
+            sticks_out = browser.value("document.documentElement.scrollWidth")
+            check.that(f"{width} px, {theme}: the page is as wide as the screen", sticks_out <= width, sticks_out)
+            marks = browser.value("""[...document.querySelectorAll('#timeline .mark')]
+                .filter(m => { const b = m.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth; }).length""")
+            check.that(f"{width} px, {theme}: all marks are on it", marks == 0, marks)
+            if shots:
+                browser.screenshot(shots / f"day-{width}-{theme}.png", captureBeyondViewport=True,
+                                   clip={**whole(browser), "width": width})
+        check_faults(browser, check, page, width, shots)
+    browser.call("Emulation.setEmulatedMedia", features=[])
+
+
 def whole(browser):
     height = browser.value("document.documentElement.scrollHeight")
     return {"x": 0, "y": 0, "width": 1360, "height": height, "scale": 1}
@@ -350,6 +403,10 @@ def main():
                 browser.value("document.querySelector('#timeline .mark:nth-of-type(60)').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
                 browser.screenshot(shots / "day-panel.png")
             check.that("no complaints on the day", not browser.complaints(), browser.complaints()[:3])
+
+            check_widths(browser, check, pages / "day" / "index.html", shots)
+            check.that("no complaints at other widths", not browser.complaints(), browser.complaints()[:3])
+            browser.call("Emulation.setDeviceMetricsOverride", width=1360, height=900, deviceScaleFactor=1, mobile=False)
 
             browser.load((pages / "large" / "index.html").as_uri())
             check.that("the large run has marks", browser.value("document.querySelectorAll('#timeline .mark').length") > 100)

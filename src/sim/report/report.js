@@ -77,7 +77,10 @@
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // ---- time: one view for all charts ------------------------------------------------------
-  const GUTTER = 148, MARGIN = 96;
+  // Beside the plots: names on the left, figures on the right. A narrow page has no room for the figures
+  // there: they stand in the plots.
+  const NARROW = 620;
+  let narrow = false, GUTTER = 148, MARGIN = 96;
   let view = [0, LENGTH];
   let width = 1000;
   const plotWidth = () => width - GUTTER - MARGIN;
@@ -125,7 +128,9 @@
         ? day(t) : clock(t)));
       if (last !== day(t)) {
         if (!(midnight && view[1] - view[0] > 86400 * 2))
-          group.append(s('text', {class: 'strong', x: x(t), y: y + 33, 'text-anchor': 'middle'}, day(t)));
+          group.append(s('text', x(t) + 40 > width  // it would leave the page
+            ? {class: 'strong', x: width, y: y + 33, 'text-anchor': 'end'}
+            : {class: 'strong', x: x(t), y: y + 33, 'text-anchor': 'middle'}, day(t)));
         last = day(t);
       }
     }
@@ -249,10 +254,35 @@
   let timelineRows = [];
   let chosen = null;
   let marks = [];
+  // Every fault has its label: in the first line where there is room for it. Where there is none in any, the sign
+  // alone stands; the tip has the words.
+  const FAULT_LANE = 15, MOST_FAULT_LANES = 6, FAULT_LETTER = 6.2;
+  const placeFaults = () => {
+    const free = [], labels = [];
+    for (const [t, text] of RUN.faults) {
+      if (t < view[0] || t > view[1]) continue;
+      const label = shorten(`⚡ ${text}`, Math.max(8, Math.floor(plotWidth() / FAULT_LETTER)));
+      const wide = label.length * FAULT_LETTER;
+      const left = Math.max(GUTTER - 5, Math.min(x(t) - 5, width - MARGIN - wide));
+      let lane = free.findIndex(from => left >= from);
+      if (lane < 0) lane = free.length;
+      if (lane >= MOST_FAULT_LANES) {
+        labels.push({t, text, label: '⚡', lane: MOST_FAULT_LANES - 1, left: x(t) - 5});
+        continue;
+      }
+      free[lane] = left + wide + 12;
+      labels.push({t, text, label, lane, left});
+    }
+    return {labels, lanes: free.length};
+  };
+  // A number beside the plot, or in it.
+  const figure = (svg, y, value, word) => svg.append(
+    s('text', narrow ? {class: 'halo', x: width - MARGIN - 4, y, 'text-anchor': 'end', style: 'pointer-events:none'}
+      : {x: width - MARGIN + 10, y}, s('tspan', {class: 'figure'}, value), ` ${word}`));
   const drawTimeline = chart => {
     timelineRows = [];
-    const faultLane = RUN.faults.length ? 16 : 0;
-    let y = 6 + faultLane;
+    const faults = placeFaults();
+    let y = 6 + faults.lanes * FAULT_LANE;
     for (const zone of ZONES) {
       timelineRows.push({header: true, zone, y, height: HEADER});
       y += HEADER;
@@ -281,7 +311,7 @@
     for (const row of timelineRows) {
       if (!row.header) {
         if (row.height >= 10) svg.append(s('text', {x: GUTTER - 10, y: row.y + row.height - 2.5, 'text-anchor': 'end',
-          style: 'font-size:11px'}, shorten(row.name, 20)));
+          style: 'font-size:11px'}, shorten(row.name, narrow ? 13 : 20)));
         continue;
       }
       const zone = row.zone, base = row.y + HEADER, top = row.y + 6;
@@ -292,7 +322,7 @@
       svg.append(s('line', {class: 'baseline', x1: GUTTER, x2: width - MARGIN, y1: base, y2: base}));
       const known = zone.load.filter(v => v !== ABSENT);
       const mean = known.length ? known.reduce((a, b) => a + b, 0) / known.length / LEVELS : 0;
-      svg.append(s('text', {x: width - MARGIN + 10, y: base - 12}, s('tspan', {class: 'figure'}, percent(mean)), ' average'));
+      figure(svg, base - 12, percent(mean), 'average');
       const end = zone.open && zone.rows.length ? timelineRows.filter(r => r.zone === zone).at(-1) : row;
       const lower = end.y + end.height;
       for (const [from, to] of zone.closed) {
@@ -305,17 +335,12 @@
       }
       toggles.push(h('button', {type: 'button', class: 'zone-toggle', style: `top:${row.y + 4}px`,
         'aria-expanded': String(zone.open), onclick: () => { zone.open = !zone.open; render(); }},
-        h('b', {}, `${zone.open ? '▾' : '▸'} ${shorten(zone.label, 18)}`), h('span', {}, plural(zone.nodes, 'node'))));
+        h('b', {}, `${zone.open ? '▾' : '▸'} ${shorten(zone.label, narrow ? 9 : 18)}`), h('span', {}, plural(zone.nodes, 'node'))));
     }
-    let free = -Infinity;  // labels of faults stand where there is room; the tip has the others
-    for (const [t, text] of RUN.faults) {
-      if (t < view[0] || t > view[1]) continue;
-      inside.append(s('line', {class: 'fault', x1: x(t), x2: x(t), y1: 0, y2: bottom}));
-      const label = `⚡ ${text}`, wide = label.length * 6.2;
-      const left = Math.min(x(t) - 5, width - MARGIN - wide);
-      if (left < free) continue;
-      svg.append(s('text', {x: left, y: 11, style: 'font-size:11px'}, label));
-      free = left + wide + 12;
+    for (const fault of faults.labels) {
+      inside.append(s('line', {class: 'fault', x1: x(fault.t), x2: x(fault.t), y1: fault.lane * FAULT_LANE, y2: bottom}));
+      svg.append(s('text', {'data-fault': '', x: fault.left, y: fault.lane * FAULT_LANE + 11, style: 'font-size:11px'},
+        s('title', {}, `${fault.text}, ${when(fault.t)}`), fault.label));
     }
     inside.append(drawMarks(bottom));
     finish(chart, svg, bottom);
@@ -439,13 +464,13 @@
       inside.append(s('path', {d: line(i => yOf(q.share[i])), fill: 'none', stroke: q.color, 'stroke-width': 1.6}));
       if (hasDeserved) inside.append(s('path', {class: 'deserved', d: line(i => yOf(q.deserved[i]))}));
       svg.append(s('line', {class: 'baseline', x1: GUTTER, x2: width - MARGIN, y1: base, y2: base}));
-      svg.append(s('text', {class: 'strong', x: 0, y: top + 12}, shorten(q.name, 13)));
+      svg.append(narrow
+        ? s('text', {class: 'strong halo', x: GUTTER + 6, y: top + 12, style: 'pointer-events:none'}, shorten(q.name, 24))
+        : s('text', {class: 'strong', x: 0, y: top + 12}, shorten(q.name, 13)));
       const figures = SUM.queues[q.name];
       if (figures && figures.share !== null) {
-        const right = (y, value, word) => svg.append(s('text', {x: width - MARGIN + 10, y},
-          s('tspan', {class: 'figure'}, value), ` ${word}`));
-        right(top + PANEL / 2 - 2, percent(figures.share), 'held');
-        if (hasDeserved) right(top + PANEL / 2 + 14, percent(figures.deserved_share), 'deserved');
+        figure(svg, top + PANEL / 2 - 2, percent(figures.share), 'held');
+        if (hasDeserved) figure(svg, top + PANEL / 2 + 14, percent(figures.deserved_share), 'deserved');
       }
     });
     finish(chart, svg, bottom);
@@ -707,7 +732,9 @@
   let printing = false;
   let started = false;
   const render = () => {
-    width = Math.max($('timeline').clientWidth, 560);
+    narrow = !printing && $('timeline').clientWidth < NARROW;
+    [GUTTER, MARGIN] = narrow ? [92, 14] : [148, 96];
+    width = Math.max($('timeline').clientWidth, 260);
     const focused = document.activeElement && document.activeElement.dataset.eviction;
     for (const chart of charts) chart.draw(chart);
     if (focused !== undefined) { const m = marks.find(k => k.dataset.eviction === focused); if (m) m.focus({preventScroll: true}); }

@@ -1,0 +1,134 @@
+"""Claims that wait for their first consumer. No controller of volumes runs here: the test plays the
+provisioner and the controller that binds."""
+import unittest
+
+from cluster_test_case import CONFIG, ClusterTestCase, eventually
+
+MERGE = "application/merge-patch+json"
+CLAIMS = "/api/v1/namespaces/team-a/persistentvolumeclaims"
+VOLUMES = "/api/v1/persistentvolumes"
+SELECTED = "volume.kubernetes.io/selected-node"
+
+
+class Volumes(ClusterTestCase):
+    def tearDown(self):
+        super().tearDown()
+        # What protects them is nobody's work here.
+        for path in (CLAIMS, VOLUMES):
+            for item in self.plane.get(path)["items"]:
+                where = f"{path}/{item['metadata']['name']}"
+                self.plane.request("PATCH", where, {"metadata": {"finalizers": None}}, MERGE)
+                if self.plane.get(where):
+                    self.plane.request("DELETE", where)
+
+    def storage_class(self, name, provisioner):
+        self.plane.create("/apis/storage.k8s.io/v1/storageclasses", {
+            "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
+            "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"})
+
+    def claim(self, name, storage_class):
+        self.plane.create(CLAIMS, {
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
+            "spec": {"storageClassName": storage_class, "accessModes": ["ReadWriteOnce"],
+                     "resources": {"requests": {"storage": "1Gi"}}}})
+
+    def volume(self, name, node, storage_class, size="1Gi", claim=None):
+        spec = {"storageClassName": storage_class, "capacity": {"storage": size},
+                "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/tmp/none"},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                    {"key": "host", "operator": "In", "values": [node]}]}]}}}
+        if claim:
+            spec["claimRef"] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                                "namespace": "team-a", "name": claim["metadata"]["name"],
+                                "uid": claim["metadata"]["uid"]}
+        self.plane.create(VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume",
+                                    "metadata": {"name": name}, "spec": spec})
+        self.plane.request("PATCH", f"{VOLUMES}/{name}/status",
+                           {"status": {"phase": "Bound" if claim else "Available"}}, MERGE)
+
+    def bind_claim(self, name, volume):
+        """As the controller of volumes does it."""
+        self.plane.request("PATCH", f"{CLAIMS}/{name}", {
+            "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes",
+                                         "pv.kubernetes.io/bound-by-controller": "yes"}},
+            "spec": {"volumeName": volume}}, MERGE)
+        self.plane.request("PATCH", f"{CLAIMS}/{name}/status",
+                           {"status": {"phase": "Bound", "capacity": {"storage": "1Gi"},
+                                       "accessModes": ["ReadWriteOnce"]}}, MERGE)
+
+    def pod_with(self, name, claim, group=None):
+        self.pod(name, group, volumes=[{"name": "v",
+                                        "persistentVolumeClaim": {"claimName": claim}}])
+
+    def selected(self, name):
+        return self.plane.get(f"{CLAIMS}/{name}")["metadata"].get("annotations", {}).get(SELECTED)
+
+    def test_a_volume_is_provisioned_where_the_pod_will_be(self):
+        self.node("n1", labels={"host": "n1"})
+        self.storage_class("made", "disk.example.com")
+        self.claim("data", "made")
+        self.scheduler()
+        self.pod_with("p", "data")
+        node = eventually("the claim is told the node", lambda: self.selected("data"))
+        self.assertEqual(node, "n1")
+        self.stays("not bound without its volume", lambda: not self.bound(), 1)
+        self.volume("made-1", node, "made", claim=self.plane.get(f"{CLAIMS}/data"))
+        self.bind_claim("data", "made-1")
+        self.assert_all_is_well(1)
+
+    def test_a_free_volume_is_reserved_and_bound_first(self):
+        self.node("n1", labels={"host": "n1"})
+        self.node("n2", labels={"host": "n2"})
+        self.storage_class("local", "kubernetes.io/no-provisioner")
+        self.volume("large", "n2", "local", size="10Gi")
+        self.volume("small", "n2", "local", size="2Gi")
+        self.claim("data", "local")
+        self.scheduler()
+        self.pod_with("p", "data")
+        volume = eventually("the smaller one is reserved", lambda: (
+            lambda v: v if v["spec"].get("claimRef") else None)(self.plane.get(f"{VOLUMES}/small")))
+        self.assertEqual(volume["spec"]["claimRef"]["name"], "data")
+        self.assertEqual(volume["spec"]["claimRef"]["uid"],
+                         self.plane.get(f"{CLAIMS}/data")["metadata"]["uid"])
+        self.assertEqual(
+            volume["metadata"]["annotations"]["pv.kubernetes.io/bound-by-controller"], "yes")
+        self.assertNotIn("claimRef", self.plane.get(f"{VOLUMES}/large")["spec"])
+        self.stays("not bound without its volume", lambda: not self.bound(), 1)
+        self.bind_claim("data", "small")
+        self.assert_all_is_well(1)
+        self.assertEqual(self.bound(), {"p": "n2"})
+
+    def test_a_restart_while_volumes_are_waited_for(self):
+        self.node("n1", labels={"host": "n1"})
+        self.storage_class("made", "disk.example.com")
+        self.claim("data", "made")
+        scheduler = self.scheduler()
+        self.pod_with("p", "data")
+        eventually("the claim is told the node", lambda: self.selected("data"))
+        self.assertEqual(scheduler.stop(), 0, "nobody waits for volumes when told to stop")
+        self.volume("made-1", "n1", "made", claim=self.plane.get(f"{CLAIMS}/data"))
+        scheduler.start()
+        scheduler.wait_until_ready()
+        self.stays("not bound without its claim", lambda: not self.bound(), 1)
+        self.bind_claim("data", "made-1")
+        self.assert_all_is_well(1)
+
+    def test_patience_with_a_provisioner_ends_and_the_pod_is_told(self):
+        self.node("n1", labels={"host": "n1"})
+        self.storage_class("made", "disk.example.com")
+        self.claim("data", "made")
+        self.scheduler(CONFIG.replace("- name: predicates", "- name: predicates\n    arguments:\n"
+                                      "      volumebinding.bindTimeoutSeconds: 2"))
+        self.pod_with("p", "data")
+        eventually("it is told", lambda: any(
+            r == "FailedScheduling" and "claim data is still not bound after 2 s" in m
+            for r, m in self.events("Pod", "p")))
+        self.assertEqual(self.bound(), {})
+        # It is not given up.
+        self.volume("made-1", "n1", "made", claim=self.plane.get(f"{CLAIMS}/data"))
+        self.bind_claim("data", "made-1")
+        self.assert_all_is_well(1)
+
+
+if __name__ == "__main__":
+    unittest.main()
