@@ -664,6 +664,10 @@ const PersistentVolume* LiveCluster::FindVolume(StrId name) const {
   return state_->volumes.Find(name.value);
 }
 
+const NodeFacts* LiveCluster::FindNode(StrId name) const {
+  return state_->nodes.Find(name.value);
+}
+
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {
   ++version_;
   State& s = *state_;

@@ -53,6 +53,7 @@ class LiveCluster final : public FactSink {
   // is no such object. Good until the next change.
   const PodFacts* FindPod(StrId ns, StrId name) const;
   const PodGroupFacts* FindPodGroup(StrId ns, StrId name) const;
+  const NodeFacts* FindNode(StrId name) const;
   const PersistentVolumeClaim* FindClaim(StrId ns, StrId name) const;
   const PersistentVolume* FindVolume(StrId name) const;
 
