@@ -29,7 +29,10 @@ TEST(DecodePod, StatusComesFromPhaseNodeAndDeletion) {
   EXPECT_EQ(StatusWith("nodeName: n1", "phase: Succeeded", kDeleting), TaskStatus::kSucceeded);
   EXPECT_EQ(StatusWith("nodeName: n1", "phase: Failed"), TaskStatus::kFailed);
   EXPECT_EQ(StatusWith("nodeName: n1", "phase: Unknown"), TaskStatus::kUnknown);
-  EXPECT_EQ(StatusWith("nodeName: n1", "phase: Sleeping"), TaskStatus::kUnknown);
+  EXPECT_EQ(ReadText(Frame() + Pod("p", "nodeName: n1", "phase: Sleeping"), {.lenient = true})
+                .TaskOf("default/p")
+                .status,
+            TaskStatus::kUnknown);
   EXPECT_EQ(StatusWith("", ""), TaskStatus::kPending);
   EXPECT_EQ(StatusWith("nodeName: n1", ""), TaskStatus::kBound);
   EXPECT_EQ(StatusWith("", "phase: Pending", "deletionTimestamp: null"), TaskStatus::kPending);
