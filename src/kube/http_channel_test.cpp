@@ -48,6 +48,7 @@ class HttpChannelTest : public ::testing::Test {
     });
     port = server.bind_to_any_port("127.0.0.1");
     thread = std::thread([this] { server.listen_after_bind(); });
+    while (!server.is_running()) std::this_thread::yield();  // else stop() says nothing to it
     credentials.emplace(KubeConnection{.server = fmt::format("http://127.0.0.1:{}", port)},
                         ProcessSurroundings());
   }

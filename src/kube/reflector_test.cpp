@@ -26,6 +26,7 @@ class ReflectorTest : public ::testing::Test {
                                        httplib::Response& response) { Serve(request, response); });
     const int port = server.bind_to_any_port("127.0.0.1");
     thread = std::thread([this] { server.listen_after_bind(); });
+    while (!server.is_running()) std::this_thread::yield();  // else stop() says nothing to it
     credentials.emplace(KubeConnection{.server = fmt::format("http://127.0.0.1:{}", port)},
                         ProcessSurroundings());
   }
