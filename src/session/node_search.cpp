@@ -169,9 +169,12 @@ void NodeSearch::DropUnused() {
 }
 
 void NodeSearch::Verify() {
+  // Of a class without tasks a plugin need not know what its tasks say; nobody asks for it either.
+  std::vector<bool> has_tasks(caches_.size(), false);
+  for (const Task& task : cluster_.tasks) has_tasks[task.cls.value] = true;
   for (uint32_t c = 0; c < caches_.size(); ++c) {
     const ClassId cls(c);
-    if (caches_[cls] == nullptr) continue;
+    if (caches_[cls] == nullptr || !has_tasks[c]) continue;
     ClassCache& cache = CacheOf(cls);
     ClassCache fresh;
     AskAll(cls, fresh);
