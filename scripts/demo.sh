@@ -44,4 +44,6 @@ show simulate examples/scenarios/day-in-the-life.yaml --report "$report"
 say '' "${bold}Look at it:${plain} open $report/index.html in a browser (one file, no network): windows, load, every eviction with" \
     "its reason." '' \
     "${bold}Next:${plain} your own cluster. Nothing is changed by it:" \
-    "  kubectl get nodes,pods,podgroups,queues,priorityclasses -A -o json | $1 run --cluster -"
+    "  kubectl get nodes,pods,podgroups.scheduling.volcano.sh,queues.scheduling.volcano.sh,priorityclasses,pdb,pvc,pv,sc,csinodes,namespaces \\" \
+    "    -A -o json | $1 run --cluster - --config YOUR-SCHEDULER.yaml" \
+    "README.md says where your configuration is; without --config Volcano's default counts."

@@ -3,6 +3,7 @@
 #include <httplib.h>
 #include <simdjson.h>
 
+#include <optional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -50,23 +51,28 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   not_with_server(options.compatibility.has_value(), "--compatibility");
   not_with_server(options.lenient, "--lenient");
   const std::string url = UrlOf(options.server);
-  httplib::Client client(url);
-  if (!url.starts_with("http://") || !client.is_valid())
+  // The library throws on schemes it does not know.
+  std::optional<httplib::Client> client;
+  if (url.starts_with("http://")) client.emplace(url);
+  if (!client || !client->is_valid())
     diagnostics.Error("--server", {},
                       fmt::format("expected an address such as http://127.0.0.1:8080, got {}",
                                   Quoted(options.server)));
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 
-  client.set_connection_timeout(10);
-  client.set_read_timeout(kPatienceSeconds);
+  client->set_connection_timeout(10);
+  client->set_read_timeout(kPatienceSeconds);
   const std::string as = options.output == "json" ? "json" : options.color ? "color" : "text";
   const httplib::Result answer =
-      client.Get("/api/v1/explain",
-                 httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}}, {});
+      client->Get("/api/v1/explain",
+                  httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}}, {});
   if (!answer) {
+    const bool nobody = answer.error() == httplib::Error::Connection;
     err << fmt::format("error: {} cannot be reached: {}\n", url,
-                       httplib::to_string(answer.error()));
+                       nobody ? "no connection; is krafla serve running there, with "
+                                "--enable-metrics and that --listen-address?"
+                              : httplib::to_string(answer.error()));
     return kWrongInput;
   }
   if (!IsExplanation(*answer)) {

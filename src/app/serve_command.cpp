@@ -18,15 +18,17 @@ namespace krafla {
 
 namespace {
 
-// "2026-03-10T22:30:00.123Z message key=value", one line at a time.
+// "2026-03-10T22:30:00.123Z message key=value", one line at a time. A line that cannot be written
+// is lost: a full disk behind the log must not end the scheduling.
 void WriteLogLine(const std::string& line) {
   static std::mutex mutex;
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   const int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count();
   std::string time = FormatRfc3339({ns});
   time.pop_back();
+  const std::string text = fmt::format("{}.{:03}Z {}\n", time, ns / 1'000'000 % 1000, line);
   const std::scoped_lock lock(mutex);
-  fmt::print(stderr, "{}.{:03}Z {}\n", time, ns / 1'000'000 % 1000, line);
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace
