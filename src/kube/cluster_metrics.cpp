@@ -241,7 +241,9 @@ void ClusterMetrics::Queues(const Session& session) {
   const Cluster& c = session.cluster;
   Table<QueueId, Resource> requests(c.queues.size());
   Table<QueueId, Resource> let_in(c.queues.size());
+  Table<QueueId, Resource> held(c.queues.size());
   for (const Job& job : c.jobs) {
+    held[job.queue].Add(job.allocated);
     requests[job.queue].Add(job.total_request);
     if (job.phase == JobPhase::kInqueue && job.min_resources)
       let_in[job.queue].Add(*job.min_resources);
@@ -253,10 +255,8 @@ void ClusterMetrics::Queues(const Session& session) {
     const Queue& queue = c.queues[id];
     const std::string_view name = c.QueueName(id);
     const QueueReport& report = session.queue_reports[id];
-    if (report.known) {
-      f.allocated.Set(name, report.allocated, c.kinds);
-      f.deserved.Set(name, report.deserved, c.kinds);
-    }
+    f.allocated.Set(name, report.known ? report.allocated : held[id], c.kinds);
+    if (report.known) f.deserved.Set(name, report.deserved, c.kinds);
     f.request.Set(name, requests[id], c.kinds);
     f.inqueue.Set(name, let_in[id], c.kinds);
     if (queue.capability) f.capacity.Set(name, *queue.capability, c.kinds);

@@ -188,8 +188,9 @@ void ClusterMirror::ExpectPhase(const std::string& key, JobPhase phase) {
   expected_phases_.insert_or_assign(key, phase);
 }
 
-void ClusterMirror::ForgetExpectation(const std::string& key) {
-  expected_.erase(key);
+void ClusterMirror::ForgetExpectation(const std::string& key, const std::string& uid) {
+  const auto it = expected_.find(key);
+  if (it != expected_.end() && it->second.uid == uid) expected_.erase(it);
 }
 
 void ClusterMirror::ForgetPhase(const std::string& key) {

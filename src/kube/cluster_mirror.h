@@ -62,7 +62,7 @@ class ClusterMirror {
   void ExpectEviction(const std::string& key, const std::string& uid);
   void ExpectPhase(const std::string& key, JobPhase phase);
   // It failed: the next reading of the pod counts as it is.
-  void ForgetExpectation(const std::string& key);
+  void ForgetExpectation(const std::string& key, const std::string& uid);
   void ForgetPhase(const std::string& key);
   // A pod that turned out not to be there any more.
   void Gone(WatchedKind kind, const std::string& key, const std::string& uid);

@@ -145,7 +145,10 @@ TEST_F(ClusterMirrorTest, AfterAFailureThePodIsWhatTheServerSays) {
   mirror->ExpectBinding("a/p1", "u-p1", "n1");
   See(WatchedKind::kPod, Pod("p1", 5), What::kReread);
   EXPECT_EQ(Status("p1"), TaskStatus::kBinding) << "still expected";
-  mirror->ForgetExpectation("a/p1");
+  mirror->ForgetExpectation("a/p1", "u-other");
+  See(WatchedKind::kPod, Pod("p1", 5), What::kReread);
+  EXPECT_EQ(Status("p1"), TaskStatus::kBinding) << "that was another pod of the same name";
+  mirror->ForgetExpectation("a/p1", "u-p1");
   See(WatchedKind::kPod, Pod("p1", 5), What::kReread);
   EXPECT_EQ(Status("p1"), TaskStatus::kPending);
   See(WatchedKind::kPod, Pod("p1", 7, "n1"));

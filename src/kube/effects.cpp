@@ -51,6 +51,9 @@ void Effects::Bind(BindOrder order) {
   volumes_.Bind(order.pod, order.node, std::move(claims),
                 [this, order](const std::optional<std::string>& problem) {
                   if (problem) return BindFailed(order, *problem);
+                  // The server would bind to a node that is gone, and the pod be lost with it.
+                  if (mirror_.UidOf(WatchedKind::kNode, order.node).empty())
+                    return BindFailed(order, "the node is gone");
                   ++in_flight_;
                   SendBind(order, 0);
                 });
@@ -246,7 +249,7 @@ void Effects::Reread(const ObjectRef& pod, int attempt) {
                    client_.After(wait, [this, pod, attempt] { Reread(pod, attempt + 1); });
                    return;
                  }
-                 mirror_.ForgetExpectation(pod.Key());
+                 mirror_.ForgetExpectation(pod.Key(), pod.uid);
                  if (message.head.uid != pod.uid)
                    return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
                  mirror_.Apply(std::move(message));

@@ -76,7 +76,13 @@ void EventRecorder::Create(const std::string& key, const EventText& event) {
         if (it == nullptr) return;
         it->in_flight = false;
         it->stored = stored;
-        if (stored && it->more) Count(key);
+        if (stored && it->more) {
+          Count(key);
+        } else if (!stored) {
+          // The next time it is a new one.
+          order_.erase(index_.at(key));
+          index_.erase(key);
+        }
       },
       0);
 }

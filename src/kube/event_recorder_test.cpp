@@ -53,6 +53,9 @@ TEST_F(EventRecorderTest, WhatIsGivenUpIsCounted) {
   }
   EXPECT_EQ(recorder.dropped(), 3u);
   EXPECT_EQ(recorder.waiting(), 0u);
+  const size_t before = client.requests.size();
+  recorder.Record(Text("2"));
+  EXPECT_EQ(client.requests.size(), before + 1) << "what the server does not have is told again";
 }
 
 TEST_F(EventRecorderTest, AnAnswerThatWasLostIsNotASecondEvent) {

@@ -135,7 +135,7 @@ class SignalWaiter {
 class Server {
  public:
   Server(const ServeOptions& options, KubeConnection connection, SchedulerConfig config,
-         std::unique_ptr<SeeingIn> seeing_in)
+         const FileStamp& config_stamp, std::unique_ptr<SeeingIn> seeing_in)
       : options_(options),
         identity_(fmt::format(
             "{}_{:016x}", HostName(),
@@ -144,7 +144,7 @@ class Server {
         seeing_in_(std::move(seeing_in)),
         mirror_(MirrorFor(options, config)),
         log_(options.verbosity),
-        config_stamp_(StampOf(options.config_path)) {
+        config_stamp_(config_stamp) {
     inbox_.OnRoom([this] { reading_.Resume(); });
     effects_.SetEvictionApi(config.eviction_api);
     effects_.SetVolumePatience(VolumePatience(config));
@@ -344,6 +344,8 @@ class Server {
 
 int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   std::string config_text;
+  // Before it is read: what changes meanwhile is seen as a change.
+  const FileStamp config_stamp = StampOf(options.config_path);
   SchedulerConfig config = options.read_config(diagnostics, config_text);
   KubeConnection connection = FindKubeConnection(options.kube, ProcessSurroundings(), diagnostics);
   if (diagnostics.HasErrors()) return 2;
@@ -364,7 +366,8 @@ int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
     return 2;
   }
   (*seeing_in)->tap().OnConfig(std::move(config_text));
-  return Server(options, std::move(connection), std::move(config), std::move(*seeing_in))
+  return Server(options, std::move(connection), std::move(config), config_stamp,
+                std::move(*seeing_in))
       .Run(blocked);
 }
 

@@ -172,9 +172,9 @@ void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChang
     const std::string_view name = c.QueueName(id);
     f.weight.Get(name).Set(c.queues[id].weight);
     const QueueReport& report = session.queue_reports[id];
-    if (!report.known) continue;
-    f.share.Get(name).Set(report.share);
-    f.overused.Get(name).Set(report.share > 1 ? 1 : 0);
+    const double share = report.known ? report.share : 0;  // nobody is there
+    f.share.Get(name).Set(share);
+    f.overused.Get(name).Set(share > 1 ? 1 : 0);
   }
   const auto there = [&](const std::string& name) { return c.FindQueue(name).valid(); };
   for (ByLabel<Gauge>* family : {&f.weight, &f.share, &f.overused}) family->Prune(there);

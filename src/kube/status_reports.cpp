@@ -108,15 +108,35 @@ void StatusReports::AfterCycle(const Session& session) {
     ReportGroup(session, id);
     ReportWaiting(session, id);
   }
-  for (const QueueId id : session.cluster.queues_by_name) ReportQueue(session, id);
+  ReportQueues(session);
   ForgetOthers();
 }
 
-void StatusReports::ReportQueue(const Session& session, QueueId id) {
-  const QueueReport& report = session.queue_reports[id];
-  if (!report.known) return;
+// No plugin speaks of a queue without jobs, and without proportion of none at all; what its jobs
+// hold is known all the same. One that never held anything is left alone.
+void StatusReports::ReportQueues(const Session& session) {
+  const Cluster& c = session.cluster;
+  Table<QueueId, Resource> held(c.queues.size());
+  for (const Job& job : c.jobs)
+    if (job.queue.valid()) held[job.queue].Add(job.allocated);
+  for (const QueueId id : c.queues_by_name) {
+    const QueueReport& report = session.queue_reports[id];
+    const Resource& allocated = report.known ? report.allocated : held[id];
+    const std::string name(c.QueueName(id));
+    if (!report.known && allocated.IsEmpty() && !reported_queues_.contains(name)) continue;
+    reported_queues_.insert(name);
+    ReportQueue(session, id, allocated);
+  }
+  std::erase_if(reported_queues_, [&](const std::string& name) {
+    if (c.FindQueue(name).valid()) return false;
+    queues_.Forget(name);
+    return true;
+  });
+}
+
+void StatusReports::ReportQueue(const Session& session, QueueId id, const Resource& allocated) {
   const std::string name(session.cluster.QueueName(id));
-  std::string body = QueueStatusPatch(report.allocated, session.cluster.kinds);
+  std::string body = QueueStatusPatch(allocated, session.cluster.kinds);
   std::string wish = body;
   queues_.Want(name, std::move(wish),
                {.method = "PATCH",

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -59,7 +60,8 @@ class StatusReports {
   void ReportGroup(const Session& session, JobId id);
   void ReportWaiting(const Session& session, JobId id);
   void ReportWaitingPod(const Session& session, TaskId id, const std::string& message);
-  void ReportQueue(const Session& session, QueueId id);
+  void ReportQueues(const Session& session);
+  void ReportQueue(const Session& session, QueueId id, const Resource& allocated);
   void ForgetOthers();
 
   ApiClient& client_;
@@ -69,6 +71,7 @@ class StatusReports {
   DesiredWrites groups_;
   DesiredWrites pods_;
   DesiredWrites queues_;
+  std::set<std::string> reported_queues_;
   std::unordered_map<std::string, GroupMemo> memos_;  // by key
   std::unordered_map<StrId, WaitingMemo> waiting_;    // by UID
   uint64_t cycle_ = 0;

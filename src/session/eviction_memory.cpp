@@ -60,6 +60,9 @@ void Recall(const GroupMemory& texts, std::string_view group, CycleMemory& memor
     CycleMemory::JobLoss& loss = memory.JobLossOf(group);
     loss.at = last->at;
     loss.size = last->size;
+    // When its pods were gone is not written down. Not before this: for one more period they are
+    // missed.
+    if (!loss.ending && loss.ended < loss.at) loss.ended = loss.at;
   }
 }
 

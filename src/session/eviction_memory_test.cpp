@@ -27,6 +27,7 @@ TEST(EvictionMemory, WhatIsWrittenIsReadBackToTheNanosecond) {
   EXPECT_EQ(after.FindJobEvictions("a/g")->times, before.FindJobEvictions("a/g")->times);
   EXPECT_EQ(after.FindJobLoss("a/g")->at, kNow);
   EXPECT_EQ(after.FindJobLoss("a/g")->size, 4);
+  EXPECT_EQ(after.FindJobLoss("a/g")->ended, kNow) << "they are missed from then on";
   EXPECT_EQ(after.FindJobLoss("a/other"), nullptr);
 }
 

@@ -21,6 +21,18 @@ class Decisions(ClusterTestCase):
                                                 "team-a/train-0 to n1")
                    in self.events("Pod", "train-0"))
 
+    def test_a_queue_tells_what_it_holds_also_when_that_is_nothing(self):
+        def held():
+            status = self.plane.request("GET", f"{GROUPS}/queues/default").get("status") or {}
+            return (status.get("allocated") or {}).get("cpu")
+        self.node("n1", cpu="4")
+        self.scheduler()
+        self.pod("alone", cpu="2")
+        self.wait_bound(1)
+        eventually("what the pod asks for", lambda: held() == "2")
+        self.plane.request("DELETE", "/api/v1/namespaces/team-a/pods/alone")
+        eventually("nothing", lambda: held() == "0")
+
     def test_phases_are_read_with_kubectl(self):
         def phase():
             return self.plane.kubectl("get", "podgroups", "train", "-n", "team-a", "-o",

@@ -135,7 +135,7 @@ void RecordedLife::Bound(const RecordedBind& bind) {
   Thing thing = it->second;
   if (dice_.Chance(20)) return Put(name, thing);  // older news: still being bound
   if (dice_.Chance(10)) {                         // it failed
-    mirror_.ForgetExpectation(bind.pod);
+    mirror_.ForgetExpectation(bind.pod, std::string(mirror_.UidOf(WatchedKind::kPod, bind.pod)));
     return Put(name, thing, /*reread=*/true);
   }
   InsertInto(thing.json, "spec", fmt::format("\"nodeName\":\"{}\",", bind.node));
@@ -149,7 +149,8 @@ void RecordedLife::Evicted(const RecordedEviction& eviction) {
   Thing thing = it->second;
   if (dice_.Chance(30)) return Put(name, thing);
   if (dice_.Chance(10)) {
-    mirror_.ForgetExpectation(eviction.pod);
+    mirror_.ForgetExpectation(eviction.pod,
+                              std::string(mirror_.UidOf(WatchedKind::kPod, eviction.pod)));
     return Put(name, thing, /*reread=*/true);
   }
   if (dice_.Chance(50)) {
