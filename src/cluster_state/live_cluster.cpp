@@ -548,6 +548,8 @@ bool LiveCluster::AddNode(NodeFacts node) {
 // The rest changes rarely, and much hangs on it.
 bool LiveCluster::AddQueue(QueueFacts queue) {
   const uint64_t key = queue.queue.name.value;
+  const QueueFacts* known = state_->queues.Find(key);
+  if (known != nullptr && SameFacts(*known, queue)) return true;
   return Rare(state_->queues, key, std::move(queue));
 }
 bool LiveCluster::AddPriorityClass(PriorityClassFacts priority_class) {

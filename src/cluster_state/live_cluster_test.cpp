@@ -81,9 +81,10 @@ class Objects {
 
   StrId Str(const std::string& text) { return sink_.strings().Intern(text); }
 
-  void Queue(const std::string& name) {
+  void Queue(const std::string& name, int32_t weight = 1) {
     QueueFacts facts;
     facts.queue.name = Str(name);
+    facts.queue.weight = weight;
     sink_.AddQueue(std::move(facts));
   }
   // The larger ones are of another kind.
@@ -224,6 +225,22 @@ TEST(LiveCluster, AJobMayHaveHadMoreRolesThanCanBeNumbered) {
     const Task& task = live.cluster().tasks[id];
     EXPECT_EQ(job.roles[task.role_index].name, task.role);
   }
+  EXPECT_EQ(live.rebuilds(), 2u);
+}
+
+// Our own reports of what a queue holds come back as news of the queue.
+TEST(LiveCluster, AQueueThatSaysNothingNewCostsNothing) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  live.cluster();
+  const uint64_t version = live.version();
+  objects.Queue("default");
+  live.cluster();
+  EXPECT_EQ(live.version(), version);
+  EXPECT_EQ(live.rebuilds(), 1u);
+  objects.Queue("default", 7);
+  live.cluster();
   EXPECT_EQ(live.rebuilds(), 2u);
 }
 

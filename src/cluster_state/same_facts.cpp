@@ -1,6 +1,7 @@
 #include "cluster_state/same_facts.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace krafla {
 
@@ -33,6 +34,10 @@ bool SameTask(const Task& a, const Task& b) {
          a.cooldown_ns == b.cooldown_ns && a.run_time_ns == b.run_time_ns;
 }
 
+bool SameAmounts(const std::optional<Resource>& a, const std::optional<Resource>& b) {
+  return a.has_value() == b.has_value() && (!a || a->SameAs(*b));
+}
+
 }  // namespace
 
 bool SameFacts(const PodFacts& a, const PodFacts& b) {
@@ -52,6 +57,19 @@ bool SameFacts(const NodeFacts& a, const NodeFacts& b) {
                       return x.name == y.name && x.size_bytes == y.size_bytes;
                     }) &&
          a.allocatable.SameAs(b.allocatable);
+}
+
+// Where it was written down is no news.
+bool SameFacts(const QueueFacts& a, const QueueFacts& b) {
+  // All of them: one that is added does not compile until it is compared.
+  const auto& [name, parent, hierarchy, weights, weight, priority, reclaimable, state, capability,
+               guarantee, deserved, cooldown_ns, created] = a.queue;
+  const Queue& r = b.queue;
+  return name == r.name && parent == r.parent && hierarchy == r.hierarchy &&
+         weights == r.hierarchy_weights && weight == r.weight && priority == r.priority &&
+         reclaimable == r.reclaimable && state == r.state &&
+         SameAmounts(capability, r.capability) && SameAmounts(guarantee, r.guarantee) &&
+         SameAmounts(deserved, r.deserved) && cooldown_ns == r.cooldown_ns && created == r.created;
 }
 
 }  // namespace krafla
