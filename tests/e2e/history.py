@@ -167,7 +167,9 @@ class Judge:
                 until = when + 4 * LAG_S
                 if self.was_touched(group, until) or not self.minimum[group]:
                     continue
-                least = self.minimum[group][-1][1]
+                # As it was then: one that was raised later says nothing about this bind.
+                least = max([(at, n) for at, n in self.minimum[group] if at <= until],
+                            default=(when, 1), key=lambda entry: entry[0])[1]
                 reached = max(n for at, n in self.bound[group] if when <= at <= until)
                 if reached < least:
                     self.problems.append(f"{name} was bound, its gang got {reached} of {least}")

@@ -63,6 +63,13 @@ class TheJudge(unittest.TestCase):
             node(1, 2), group(2, 2), pod(3, "a"), pod(4, "b"), pod(5, "a", "n"),
             pod(6, "b", what="DELETED", at=1)), [], "somebody else has taken the other half away")
 
+    def test_a_minimum_that_was_raised_long_after_a_bind(self):
+        self.assertEqual(self.problems(
+            node(1, 2), group(2, 1), pod(3, "a"), pod(4, "a", "n"), group(5, 2, at=10 * LAG_S)), [])
+        self.assertEqual(self.problems(
+            node(1, 2), group(2, 2), pod(3, "a"), pod(4, "a", "n"), group(5, 3, at=10 * LAG_S)),
+            ["a was bound, its gang got 1 of 2"])
+
     def test_evictions(self):
         running = [node(1, 2), group(2, 2), pod(3, "a"), pod(4, "b"), pod(5, "a", "n"),
                    pod(6, "b", "n")]
