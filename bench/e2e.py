@@ -16,25 +16,13 @@ import argparse, datetime, json, os, random, shutil, signal, statistics, subproc
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+from cluster_test_case import CONFIG, GROUPS  # noqa: E402
 from control_plane import ControlPlane, free_port  # noqa: E402
 
-GROUPS = "/apis/scheduling.volcano.sh/v1beta1"
 NS = "bench"
 GANG = 10
 VOLCANO_PODS_PER_S = 142  # measured apart: 1,000 nodes, 5,000 pods in gangs of ten, two cores
 PARTS = ("bind", "kube-scheduler", "quiet", "restart", "preempt")
-CONFIG = """
-actions: "enqueue, allocate, preempt, backfill"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-  - name: conformance
-- plugins:
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-"""
 
 
 def say(text):
