@@ -59,6 +59,9 @@ constexpr Flag kFlags[] = {
     {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
     {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
     {"healthz-address", FlagKind::kText, "127.0.0.1:11251", "Where; \":11251\" for all addresses"},
+    {"ca-cert-file", FlagKind::kText, "", "With the next two: health pages over TLS"},
+    {"tls-cert-file", FlagKind::kText, "", "The certificate of the health pages, PEM"},
+    {"tls-private-key-file", FlagKind::kText, "", "Its key, PEM"},
     {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics and /api/v1"},
     {"listen-address", FlagKind::kText, "127.0.0.1:8080", "Where; \":8080\" for all addresses"},
     {"record", FlagKind::kText, "",
@@ -72,9 +75,6 @@ constexpr Flag kFlags[] = {
     {"version", FlagKind::kBool, "false", "Print the version"},
     {"help", FlagKind::kBool, "false", "Print this"},
 
-    {"ca-cert-file", FlagKind::kText, "", ""},
-    {"tls-cert-file", FlagKind::kText, "", ""},
-    {"tls-private-key-file", FlagKind::kText, "", ""},
     {"cache-dump-dir", FlagKind::kText, "", ""},
     {"cache-dumper", FlagKind::kBool, "true", ""},
     {"disable-default-scheduler-config", FlagKind::kBool, "false", ""},
@@ -307,6 +307,12 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   }
   options.metrics_address = Address(reader, "enable-metrics", "listen-address");
   options.health_address = Address(reader, "enable-healthz", "healthz-address");
+  const std::vector<std::string_view> tls_flags = {"ca-cert-file", "tls-cert-file",
+                                                   "tls-private-key-file"};
+  const auto given = [&](std::string_view name) { return !reader.Text(name).empty(); };
+  if (std::all_of(tls_flags.begin(), tls_flags.end(), given))
+    options.health_tls = TlsFiles{reader.Text("tls-cert-file"), reader.Text("tls-private-key-file"),
+                                  reader.Text("ca-cert-file")};
   options.record_folder = reader.Text("record");
   const Result<Quantity> limit = ParseQuantity(reader.Text("record-limit"));
   constexpr int64_t kLeastRecord = 1 << 20;
@@ -319,6 +325,10 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   }
   options.verbosity = static_cast<int>(std::clamp(reader.Number("v"), 0.0, 10.0));
   flags.without_meaning = reader.WithoutMeaning();
+  // As with vc-scheduler, for whose probes one or two of them change nothing.
+  if (!options.health_tls)
+    for (const std::string_view name : tls_flags)
+      if (given(name)) flags.without_meaning.push_back(fmt::format("--{}", name));
   return flags;
 }
 

@@ -125,7 +125,8 @@ TEST(ServeFlags, EveryFlagOfVolcanoIsAccepted) {
                      "--v=3",
                      "--vmodule=a=1"};
   const ServeFlags flags = Parse(all);
-  EXPECT_EQ(flags.without_meaning.size(), 33u);
+  EXPECT_EQ(flags.without_meaning.size(), 30u);
+  EXPECT_TRUE(flags.options.health_tls);
   const std::string help = ServeHelp();
   for (const std::string& word : all)
     EXPECT_NE(help.find(word.substr(0, word.find('='))), std::string::npos) << word;

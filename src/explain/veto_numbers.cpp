@@ -133,12 +133,16 @@ class VetoText {
 
   std::string PodBudget() const {
     PodBudgets budgets(c_, PodBudgets::Rules{.charge_only_the_allowed = s_.compat.budget_accounting,
-                                             .unlabelled_may_go = s_.compat.pdb_unlabelled});
+                                             .unlabelled_may_go = s_.compat.pdb_unlabelled,
+                                             .charge_the_leaving = s_.compat.budget_accounting});
     std::string names;
     for (uint32_t budget : budgets.BudgetsOf(spared_)) {
       const PodDisruptionBudget& b = c_.budgets[budget];
       names += fmt::format("{}{}/{} allows {}", names.empty() ? "" : ", ", c_.Text(b.ns),
                            c_.Text(b.name), b.disruptions_allowed);
+      if (const int32_t used = b.disruptions_allowed - budgets.Left(budget); used > 0)
+        names += fmt::format(" less {} that it has not yet seen leave, so {}", used,
+                             budgets.Left(budget));
     }
     if (names.empty()) return {};
     return fmt::format("PodDisruptionBudget {} disruption(s)", names);

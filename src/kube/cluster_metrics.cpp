@@ -76,13 +76,17 @@ class QueueAmounts {
 };
 
 // A figure of every job.
-class JobGauges {
+template <class Figure>
+class JobFigures {
  public:
-  explicit JobGauges(Family<Gauge>& family) : family_(family) {}
-  void Set(const std::string& key, const prometheus::Labels& labels, double value) {
-    Gauge*& handle = handles_[key];
+  explicit JobFigures(Family<Figure>& family) : family_(family) {}
+  Figure& Get(const std::string& key, const prometheus::Labels& labels) {
+    Figure*& handle = handles_[key];
     if (handle == nullptr) handle = &family_.Add(labels);
-    handle->Set(value);
+    return *handle;
+  }
+  void Set(const std::string& key, const prometheus::Labels& labels, double value) {
+    Get(key, labels).Set(value);
   }
   void Prune(const std::set<std::string>& keep) {
     std::erase_if(handles_, [&](const auto& entry) {
@@ -91,11 +95,10 @@ class JobGauges {
       return true;
     });
   }
-  bool Has(const std::string& key) const { return handles_.contains(key); }
 
  private:
-  Family<Gauge>& family_;
-  std::map<std::string, Gauge*> handles_;
+  Family<Figure>& family_;
+  std::map<std::string, Figure*> handles_;
 };
 
 // The largest part of the cluster that an amount is of, over all kinds.
@@ -117,6 +120,13 @@ bool InCooldown(const Session& session, const CooldownSettings& cdp, const Task&
   const auto* lost = session.memory.FindJobEvictions(session.cluster.JobKey(task.job));
   return lost != nullptr &&
          elapsed_ns < cdp.RaisedNs(named_ns, cdp.CountNow(&lost->times, session.now));
+}
+
+// As this cycle's gang plugin has said.
+bool CouldNotBeScheduled(const Job& job) {
+  return std::any_of(job.conditions.begin(), job.conditions.end(), [](const JobCondition& c) {
+    return c.from_this_session && c.type == "Unschedulable" && c.status == "True";
+  });
 }
 
 double Seconds(Timestamp at) {
@@ -154,6 +164,10 @@ struct ClusterMetrics::Families {
         job_latency(HistogramFamily(registry, Volcano("e2e_job_scheduling_latency_milliseconds"),
                                     "From the making of a job to its running")
                         .Add({}, Doubling(5, 22))),
+        job_retries(CounterFamily(registry, Volcano("job_retry_counts"),
+                                  "Cycles in which a job could not be scheduled")),
+        plugin(HistogramFamily(registry, Volcano("plugin_scheduling_latency_milliseconds"),
+                               "Time of one plugin at the opening or closing of a session")),
         eviction_transactions(CounterFamily(registry, Volcano("eviction_transactions_total"),
                                             "Evictions that were committed")
                                   .Add({})),
@@ -178,11 +192,14 @@ struct ClusterMetrics::Families {
   ByLabel<Gauge> namespace_share;
   ByLabel<Gauge> namespace_weight;
   ByLabel<Gauge> namespace_weighted;
-  JobGauges job_share;
-  JobGauges job_start;
-  JobGauges job_last;
-  JobGauges job_duration;
+  JobFigures<Gauge> job_share;
+  JobFigures<Gauge> job_start;
+  JobFigures<Gauge> job_last;
+  JobFigures<Gauge> job_duration;
   Histogram& job_latency;
+  JobFigures<Counter> job_retries;
+  Family<Histogram>& plugin;
+  std::map<std::string, std::pair<Histogram*, Histogram*>, std::less<>> plugins;  // open, close
   Counter& eviction_transactions;
   ByLabel<Histogram> stage;
   ByLabel<Gauge> zone_open;
@@ -202,6 +219,7 @@ void ClusterMetrics::Cycle(const Session& session, const std::vector<JobPhaseCha
   for (const Session::StepTime& step : session.step_times)
     f.stage.Get(step.name, Doubling(1, 14)).Observe(step.wall_ms);
   f.eviction_transactions.Increment(static_cast<double>(session.plan.evictions.size()));
+  Plugins(session);
   Jobs(session, phases);
   const Clock::time_point begin = Clock::now();
   if (begin < f.next) return;
@@ -212,6 +230,22 @@ void ClusterMetrics::Cycle(const Session& session, const std::vector<JobPhaseCha
   f.next = end + kMostOfTheTime * (end - begin);
 }
 
+void ClusterMetrics::Plugins(const Session& session) {
+  Families& f = *families_;
+  for (size_t i = 0; i < session.plugin_names().size(); ++i) {
+    const std::string& name = session.plugin_names()[i];
+    auto& [open, close] = f.plugins[name];
+    if (open == nullptr) {
+      // Finer than Volcano's, whose first step is 1 ms; what it counts is counted here too.
+      const auto bounds = Doubling(1.0 / 64, 16);
+      open = &f.plugin.Add({{"plugin", name}, {"OnSession", "OnSessionOpen"}}, bounds);
+      close = &f.plugin.Add({{"plugin", name}, {"OnSession", "OnSessionClose"}}, bounds);
+    }
+    open->Observe(session.plugin_times[i].open_ms);
+    close->Observe(session.plugin_times[i].close_ms);
+  }
+}
+
 // What happens to jobs is noted when it happens.
 void ClusterMetrics::Jobs(const Session& session, const std::vector<JobPhaseChange>& phases) {
   Families& f = *families_;
@@ -220,6 +254,12 @@ void ClusterMetrics::Jobs(const Session& session, const std::vector<JobPhaseChan
     if (change.after == JobPhase::kRunning && c.jobs[change.job].created.Present())
       f.job_latency.Observe(
           static_cast<double>(ElapsedNs(c.jobs[change.job].created, session.now)) / 1e6);
+  for (const JobId id : c.jobs_by_name)
+    if (CouldNotBeScheduled(c.jobs[id]))
+      f.job_retries
+          .Get(c.JobKey(id), {{"job_id", std::string(c.Text(c.jobs[id].name))},
+                              {"job_ns", std::string(c.Text(c.jobs[id].ns))}})
+          .Increment();
   std::set<JobId> bound;
   for (const Bind& bind : session.plan.binds)
     if (c.tasks[bind.task].job.valid()) bound.insert(c.tasks[bind.task].job);
@@ -284,8 +324,9 @@ void ClusterMetrics::Shares(const Session& session) {
         key, {{"job_ns", std::string(c.Text(job.ns))}, {"job_id", std::string(c.Text(job.name))}},
         DominantShare(job.allocated, c.total));
   }
-  for (JobGauges* gauges : {&f.job_share, &f.job_start, &f.job_last, &f.job_duration})
+  for (JobFigures<Gauge>* gauges : {&f.job_share, &f.job_start, &f.job_last, &f.job_duration})
     gauges->Prune(jobs);
+  f.job_retries.Prune(jobs);
   std::set<std::string, std::less<>> names;
   for (const auto& [ns, allocated] : namespaces) {
     const std::string_view name = c.Text(ns);

@@ -26,6 +26,7 @@ class ClusterMetrics {
 
  private:
   struct Families;
+  void Plugins(const Session& session);
   void Jobs(const Session& session, const std::vector<JobPhaseChange>& phases);
   void Queues(const Session& session);
   void Shares(const Session& session);

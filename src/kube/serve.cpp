@@ -243,7 +243,8 @@ class Server {
     if (options_.metrics_address) {
       StatusPages only = pages;
       only.health = one;
-      if (const auto started = Listen(*options_.metrics_address, std::move(only), "metrics");
+      if (const auto started = Listen(*options_.metrics_address, std::move(only),
+                                      one ? options_.health_tls : std::nullopt, "metrics");
           !started)
         return started;
     }
@@ -251,7 +252,7 @@ class Server {
       StatusPages only = pages;
       only.metrics = nullptr;
       only.api = nullptr;
-      return Listen(*options_.health_address, std::move(only), "health");
+      return Listen(*options_.health_address, std::move(only), options_.health_tls, "health");
     }
     return true;
   }
@@ -265,8 +266,10 @@ class Server {
     return metrics_.Text();
   }
 
-  Result<bool> Listen(const ListenAddress& address, StatusPages pages, std::string_view what) {
-    Result<std::unique_ptr<StatusServer>> server = StatusServer::Start(address, std::move(pages));
+  Result<bool> Listen(const ListenAddress& address, StatusPages pages,
+                      const std::optional<TlsFiles>& tls, std::string_view what) {
+    Result<std::unique_ptr<StatusServer>> server =
+        StatusServer::Start(address, std::move(pages), tls);
     if (!server) return Fail(server.error().message);
     options_.log(fmt::format("listening for={} port={}", what, (*server)->port()));
     servers_.push_back(std::move(*server));

@@ -46,6 +46,7 @@ struct ServeOptions {
 
   std::optional<ListenAddress> metrics_address;  // none: no such server
   std::optional<ListenAddress> health_address;
+  std::optional<TlsFiles> health_tls;  // none: plain HTTP
 
   std::string record_folder;  // empty: nothing is recorded
   size_t record_bytes = size_t{1} << 30;

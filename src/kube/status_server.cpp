@@ -2,6 +2,9 @@
 
 #include <httplib.h>
 
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
 #include <charconv>
 #include <thread>
 
@@ -28,15 +31,57 @@ Result<ListenAddress> ParseListenAddress(const std::string& text) {
 
 class StatusServer::Impl {
  public:
-  httplib::Server server;
+  std::unique_ptr<httplib::Server> server;
   std::thread thread;
   int port = 0;
 };
 
+namespace {
+
+// Before clients are asked for it: what is wrong with which file.
+std::optional<std::string> ProblemWith(SSL_CTX& context, const TlsFiles& tls) {
+  const auto why = [] {
+    char text[256] = "";
+    ERR_error_string_n(ERR_get_error(), text, sizeof text);
+    return std::string(text);
+  };
+  ERR_clear_error();
+  SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
+  if (SSL_CTX_use_certificate_chain_file(&context, tls.certificate.c_str()) != 1)
+    return fmt::format("--tls-cert-file {}: expected a certificate in PEM: {}", tls.certificate,
+                       why());
+  if (SSL_CTX_use_PrivateKey_file(&context, tls.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    return fmt::format("--tls-private-key-file {}: expected the certificate's key in PEM: {}",
+                       tls.key, why());
+  if (SSL_CTX_load_verify_locations(&context, tls.client_authority.c_str(), nullptr) != 1)
+    return fmt::format("--ca-cert-file {}: expected certificates in PEM: {}", tls.client_authority,
+                       why());
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);  // if there is one
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<httplib::Server>> MakeServer(const std::optional<TlsFiles>& tls) {
+  if (!tls) return std::make_unique<httplib::Server>();
+  std::optional<std::string> problem;
+  auto server = std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) {
+    problem = ProblemWith(context, *tls);
+    return !problem;
+  });
+  if (problem) return Fail(*problem);
+  if (!server->is_valid()) return Fail("the TLS library gives no server");
+  return server;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& address,
-                                                          StatusPages pages) {
+                                                          StatusPages pages,
+                                                          const std::optional<TlsFiles>& tls) {
   auto impl = std::make_unique<Impl>();
-  httplib::Server& server = impl->server;
+  Result<std::unique_ptr<httplib::Server>> made = MakeServer(tls);
+  if (!made) return Fail(made.error().message);
+  impl->server = std::move(*made);
+  httplib::Server& server = *impl->server;
   // One thread per open connection: probes, a Prometheus, few people.
   server.new_task_queue = [] { return new httplib::ThreadPool(8); };
   server.set_tcp_nodelay(true);
@@ -91,7 +136,7 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
   if (!bound)
     return Fail(fmt::format("cannot listen on {}:{}: is the address in use, or not ours?", host,
                             address.port));
-  impl->thread = std::thread([raw = impl.get()] { raw->server.listen_after_bind(); });
+  impl->thread = std::thread([raw = impl.get()] { raw->server->listen_after_bind(); });
   return std::unique_ptr<StatusServer>(new StatusServer(std::move(impl)));
 }
 
@@ -99,8 +144,8 @@ StatusServer::StatusServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 
 StatusServer::~StatusServer() {
   // A server that has not begun to listen would not notice.
-  while (!impl_->server.is_running()) std::this_thread::yield();
-  impl_->server.stop();
+  while (!impl_->server->is_running()) std::this_thread::yield();
+  impl_->server->stop();
   impl_->thread.join();
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -25,11 +26,20 @@ struct ListenAddress {
 // "127.0.0.1:8080", ":8080", "[::1]:8080".
 Result<ListenAddress> ParseListenAddress(const std::string& text);
 
+// A server that speaks TLS: its certificate and key, and who may sign the certificates of clients
+// that show one; they need not. Read at the start.
+struct TlsFiles {
+  std::string certificate;
+  std::string key;
+  std::string client_authority;
+};
+
 class StatusServer {
  public:
   // Listens when this returns.
   static Result<std::unique_ptr<StatusServer>> Start(const ListenAddress& address,
-                                                     StatusPages pages);
+                                                     StatusPages pages,
+                                                     const std::optional<TlsFiles>& tls = {});
   ~StatusServer();
 
   int port() const;

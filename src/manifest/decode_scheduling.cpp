@@ -132,6 +132,8 @@ void DecodePodDisruptionBudget(DecodeContext& context, JsonObject root) {
       reader.ForEachField(value, [&](std::string_view name, JsonValue& field) {
         if (name == "disruptionsAllowed")
           budget.disruptions_allowed = reader.Int32(field, 0, kMaxInt32).value_or(0);
+        if (name == "currentHealthy")
+          budget.current_healthy = reader.Int32(field, 0, kMaxInt32).value_or(-1);
         if (name == "disruptedPods")
           reader.ForEachField(field,
                               [&](std::string_view pod, JsonValue&) { disrupted.push_back(pod); });

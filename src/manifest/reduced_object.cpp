@@ -93,7 +93,7 @@ std::string PatternText(std::string_view kind) {
   if (kind == "PriorityClass") return Metadata({"none"}) + " value,globalDefault,preemptionPolicy";
   if (kind == "Namespace") return Metadata({"none"});
   if (kind == "PodDisruptionBudget")
-    return Metadata({"none"}) + " spec{selector} status{disruptionsAllowed,disruptedPods}";
+    return Metadata({"none"}) + " spec{selector} status{disruptionsAllowed,currentHealthy,disruptedPods}";
   if (kind == "PersistentVolumeClaim")
     return fmt::format(
         "apiVersion,kind,metadata{{{},ownerReferences{{kind,uid,controller}},annotations{{"

@@ -157,6 +157,7 @@ struct PodDisruptionBudget {
   StrId name;
   LabelSelector selector;
   int32_t disruptions_allowed = 0;
+  int32_t current_healthy = -1;       // when that was said; -1: not said
   std::vector<StrId> disrupted_pods;  // names
 };
 

@@ -35,6 +35,34 @@ PodBudgets::PodBudgets(const Cluster& cluster, Rules rules) : cluster_(cluster),
   stamp_.assign(count, 0);
   left_in_call_.assign(count, 0);
   if (count > 0) task_match_.Reset(cluster.tasks.size());
+  if (count > 0 && rules.charge_the_leaving) ChargeTheLeaving();
+}
+
+void PodBudgets::ChargeTheLeaving() {
+  std::vector<int32_t> leaving(left_.size(), 0);
+  bool any = false;
+  for (const Job& job : cluster_.jobs) {
+    if (job.Count(TaskStatus::kReleasing) == 0) continue;
+    for (const TaskId task : job.tasks) {
+      if (cluster_.tasks[task].status != TaskStatus::kReleasing) continue;
+      for (const uint32_t budget : BudgetsOf(task)) {
+        if (left_[budget] == 0 || cluster_.budgets[budget].current_healthy < 0) continue;
+        ++leaving[budget];
+        any = true;
+      }
+    }
+  }
+  if (!any) return;
+  // How many of them the status still counts: so many more than are there.
+  std::vector<int32_t> healthy(left_.size(), 0);
+  for (TaskId task(0); task < cluster_.tasks.Next(); ++task.value) {
+    if (cluster_.tasks[task].status != TaskStatus::kRunning) continue;
+    for (const uint32_t budget : BudgetsOf(task)) ++healthy[budget];
+  }
+  for (uint32_t i = 0; i < left_.size(); ++i) {
+    const int32_t counted = std::max(0, cluster_.budgets[i].current_healthy - healthy[i]);
+    left_[i] = std::max(0, left_[i] - std::min(leaving[i], counted));
+  }
 }
 
 uint32_t PodBudgets::MatchOf(const Task& task) {

@@ -24,6 +24,9 @@ class PodBudgets {
     bool charge_only_the_allowed = true;
     // D21: no budget selects a pod without labels; in Volcano such a pod is never let go.
     bool unlabelled_may_go = true;
+    // D14: pods that leave already but that a budget's status still counts as healthy are charged.
+    // The status is written by a controller that may be a second behind, in which many cycles run.
+    bool charge_the_leaving = true;
   };
 
   PodBudgets(const Cluster& cluster, Rules rules);
@@ -42,6 +45,7 @@ class PodBudgets {
   int32_t Left(uint32_t budget) const { return left_[budget]; }
 
  private:
+  void ChargeTheLeaving();
   void Add(TaskId task, int32_t amount, UndoLog& undo);
   uint32_t MatchOf(const Task& task);
   int32_t& LeftInThisCall(uint32_t budget);

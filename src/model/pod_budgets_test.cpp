@@ -6,7 +6,8 @@ namespace krafla {
 namespace {
 
 constexpr PodBudgets::Rules kOurs;
-constexpr PodBudgets::Rules kVolcano{.charge_only_the_allowed = false, .unlabelled_may_go = false};
+constexpr PodBudgets::Rules kVolcano{
+    .charge_only_the_allowed = false, .unlabelled_may_go = false, .charge_the_leaving = false};
 
 // A cluster of nothing but labelled pods and budgets.
 class BudgetWorld {
@@ -59,6 +60,32 @@ TEST(PodBudgets, TheFirstSoManyMayGo) {
     PodBudgets budgets(world.cluster, rules);
     EXPECT_EQ(LetGo(budgets, {a, b, c, other}), (List{a, b, other}));
     EXPECT_EQ(LetGo(budgets, {c, b, a}), (List{c, b})) << "each question starts anew";
+  }
+}
+
+// One pod of three leaves; the budget's status is of before or of after that.
+TEST(PodBudgets, APodThatLeavesIsChargedUntilTheStatusCountsIt) {
+  struct {
+    int32_t allowed, current_healthy;
+    size_t may_go;
+  } const cases[] = {{1, 3, 0}, {2, 3, 1}, {1, 2, 1}, {1, -1, 1}, {0, 2, 0}};
+  for (const auto& [allowed, current_healthy, may_go] : cases) {
+    BudgetWorld world;
+    world.Budget("web", allowed).current_healthy = current_healthy;
+    const JobId job = world.cluster.jobs.Add({});
+    List tasks;
+    for (const char* name : {"a", "b", "c"}) {
+      tasks.push_back(world.Pod(name, "web"));
+      world.cluster.tasks[tasks.back()].status = TaskStatus::kRunning;
+      world.cluster.jobs[job].tasks.push_back(tasks.back());
+    }
+    world.cluster.tasks[tasks[0]].status = TaskStatus::kReleasing;
+    world.cluster.jobs[job].count[static_cast<size_t>(TaskStatus::kReleasing)] = 1;
+    PodBudgets ours(world.cluster, kOurs);
+    EXPECT_EQ(LetGo(ours, {tasks[1], tasks[2]}).size(), may_go)
+        << allowed << " of " << current_healthy;
+    PodBudgets volcanos(world.cluster, kVolcano);
+    EXPECT_EQ(LetGo(volcanos, {tasks[1], tasks[2]}).size(), static_cast<size_t>(allowed));
   }
 }
 

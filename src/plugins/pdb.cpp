@@ -23,7 +23,8 @@ class PdbPlugin final : public Plugin, public DrainGuard {
     const Compatibility& compat = session.compat;
     budgets_.emplace(session.cluster,
                      PodBudgets::Rules{.charge_only_the_allowed = compat.budget_accounting,
-                                       .unlabelled_may_go = compat.pdb_unlabelled});
+                                       .unlabelled_may_go = compat.pdb_unlabelled,
+                                       .charge_the_leaving = compat.budget_accounting});
 
     hooks.is_guard = true;
     hooks.guard_counts = true;

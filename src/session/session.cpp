@@ -112,8 +112,11 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
     }
   }
   KRAFLA_CHECK(plugins_.size() <= 64, "one bit per plugin");
+  plugin_times.resize(plugins_.size());
   for (size_t i = 0; i < plugins_.size(); ++i) {
+    const double begin = ClockMs(CLOCK_MONOTONIC);
     OpenOne(i);
+    plugin_times[i].open_ms = ClockMs(CLOCK_MONOTONIC) - begin;
     if (session_options.wrap_hooks) session_options.wrap_hooks(plugin_names_[i], plugins_[i].hooks);
   }
   CollectHooks();
@@ -255,7 +258,11 @@ void Session::Close() {
     for (const JobId job : JobsToClose())
       for (JobCondition& condition : cluster.jobs[job].conditions)
         condition.from_this_session = false;
-  for (OpenPlugin& open : plugins_) open.plugin->Close(*this);
+  for (size_t i = 0; i < plugins_.size(); ++i) {
+    const double begin = ClockMs(CLOCK_MONOTONIC);
+    plugins_[i].plugin->Close(*this);
+    plugin_times[i].close_ms = ClockMs(CLOCK_MONOTONIC) - begin;
+  }
   UpdateJobPhases();
 }
 

@@ -117,6 +117,12 @@ class Session {
     double wall_ms = 0;
   };
   std::vector<StepTime> step_times;
+  // Of each plugin, as in plugin_names().
+  struct PluginTime {
+    double open_ms = 0;
+    double close_ms = 0;
+  };
+  std::vector<PluginTime> plugin_times;
 
   const std::vector<std::string>& plugin_names() const { return plugin_names_; }
   Plugin* FindPlugin(std::string_view name);

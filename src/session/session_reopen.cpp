@@ -103,10 +103,13 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
 
 void Session::ReopenPlugins(const ClusterChanges& changes) {
   for (size_t i = 0; i < plugins_.size(); ++i) {
-    if (plugins_[i].plugin->Reopen(*this, changes)) continue;
-    plugins_[i].plugin = make_plugin_(plugin_names_[i]);
-    plugins_[i].hooks = {};
-    OpenOne(i);
+    const double begin = ClockMs(CLOCK_MONOTONIC);
+    if (!plugins_[i].plugin->Reopen(*this, changes)) {
+      plugins_[i].plugin = make_plugin_(plugin_names_[i]);
+      plugins_[i].hooks = {};
+      OpenOne(i);
+    }
+    plugin_times[i].open_ms = ClockMs(CLOCK_MONOTONIC) - begin;
   }
   CollectHooks();
 }

@@ -69,16 +69,27 @@ def group_of(pod):
     return pod["metadata"].get("annotations", {}).get("scheduling.k8s.io/group-name", "")
 
 
+def labels_of(pod):
+    return [f"{key}={value}" for key, value in pod["metadata"].get("labels", {}).items()]
+
+
 def condition(pod, kind):
     return next((c for c in pod["status"].get("conditions", []) if c["type"] == kind), None)
 
 
 class Judge:
     """Goes through a history. `evictions`: name and instant of what the scheduler has removed, from
-    the audit log. Everything else that goes was removed by others, who may do that."""
+    the audit log. Everything else that goes was removed by others, who may do that. `budgets`: for
+    a label the number of pods that have it and run which evictions have to leave.
 
-    def __init__(self, steps, evictions):
-        self.problems = []
+    What it found wrong is in `problems`; how much it has looked at, and let pass because somebody
+    else meddled with it at that time, in `judged`."""
+
+    def __init__(self, steps, evictions, budgets=None):
+        self.problems, self.judged = [], collections.Counter()
+        self.budgets = budgets or {}
+        self.healthy = collections.defaultdict(list)         # label: (when, how many run and stay)
+        self.label_touched = collections.defaultdict(list)   # label: when others took one away
         self.evictions = dict(evictions)
         self.pods, self.nodes, self.groups = {}, {}, {}
         self.binds = collections.Counter()  # by UID
@@ -86,7 +97,6 @@ class Judge:
         self.bound = collections.defaultdict(list)     # group: (when, how many are bound)
         self.minimum = collections.defaultdict(list)   # group: (when, minimum)
         self.bind_times = collections.defaultdict(list)
-        self.running_since = {}  # by name
         self.last_seen = {}      # by name
         for _, kind, what, item, when in steps:
             getattr(self, "see_" + kind)(what, item, when)
@@ -123,14 +133,20 @@ class Judge:
         if before is None and not gone and pod["spec"].get("nodeName"):
             before = dict(pod, spec=dict(pod["spec"], nodeName=""))  # bound before it was seen
         self.last_seen[name] = pod
-        if pod["status"].get("phase") == "Running":
-            self.running_since.setdefault(name, when)
+        leaves = "deletionTimestamp" in pod["metadata"] or what == "DELETED"
+        if (gone or leaves) and name not in self.evictions:
+            self.touched[group].append(when)
+            for label in labels_of(pod):
+                self.label_touched[label].append(when)
         if gone:
             self.pods.pop(uid, None)
-            if name not in self.evictions:
-                self.touched[group].append(when)
         else:
             self.pods[uid] = pod
+        for label in set(labels_of(pod)) & set(self.budgets):
+            self.healthy[label].append((when, sum(
+                1 for p in self.pods.values() if label in labels_of(p)
+                and p["status"].get("phase") == "Running"
+                and "deletionTimestamp" not in p["metadata"])))
         node = pod["spec"].get("nodeName")
         if not gone and node and before is not None and not before["spec"].get("nodeName"):
             self.binds[uid] += 1
@@ -142,7 +158,9 @@ class Judge:
     def judge_bind(self, pod, node, when):
         name = pod["metadata"]["name"]
         if node not in self.nodes:
+            self.judged["binds to nodes that went"] += 1
             return  # it went while the pod was on its way
+        self.judged["binds"] += 1
         states = self.nodes[node]
         # As it was at some time within the lag: the last state before it, and all since.
         recent = [s for s in states if s[0] >= when - LAG_S]
@@ -157,19 +175,24 @@ class Judge:
 
     # ---- at the end
 
-    def was_touched(self, group, until):
-        return any(when <= until for when in self.touched[group])
+    @staticmethod
+    def within(times, begin, end):
+        return any(begin <= when <= end for when in times)
 
     def judge_gangs(self):
         """A bind is right when the gang has its minimum soon after it."""
         for group, binds in self.bind_times.items():
             for when, name in binds:
                 until = when + 4 * LAG_S
-                if self.was_touched(group, until) or not self.minimum[group]:
+                if not self.minimum[group]:
+                    continue
+                if self.within(self.touched[group], when - LAG_S, until):
+                    self.judged["gang binds let pass"] += 1
                     continue
                 # As it was then: one that was raised later says nothing about this bind.
                 least = max([(at, n) for at, n in self.minimum[group] if at <= until],
                             default=(when, 1), key=lambda entry: entry[0])[1]
+                self.judged["gang binds"] += least > 1
                 reached = max(n for at, n in self.bound[group] if when <= at <= until)
                 if reached < least:
                     self.problems.append(f"{name} was bound, its gang got {reached} of {least}")
@@ -180,17 +203,40 @@ class Judge:
             if pod is None:
                 continue  # of before our time
             group, meta = group_of(pod), pod["metadata"]
+            self.judged["evictions"] += 1
             if meta.get("labels", {}).get("protected"):
                 self.problems.append(f"{name} was evicted, its budget allows none")
             cooldown = meta.get("annotations", {}).get("volcano.sh/cooldown-time")
             since = condition(pod, "PodScheduled")
-            if cooldown and since and self.running_since.get(name, when) < when - LAG_S:
+            if cooldown and since:
+                self.judged["evictions of pods with a cooldown"] += 1
                 left = instant(since["lastTransitionTime"]) + int(cooldown[:-1]) - when
                 if left > 0:
                     self.problems.append(f"{name} was evicted {left:.1f} s before its cooldown ends")
-            least = self.groups.get(group, 0)
-            if least > 1 and not self.was_touched(group, when + LAG_S):
-                left = min((n for at, n in self.bound[group] if when <= at <= when + LAG_S),
-                           default=least)
-                if left < least:
-                    self.problems.append(f"{name} was evicted, its gang has {left} of {least} left")
+            for label in set(labels_of(pod)) & set(self.budgets):
+                self.judge_budget(name, label, when)
+            least = self.minimum_at(group, when)
+            if least <= 1:
+                continue
+            if self.within(self.touched[group], when - LAG_S, when + LAG_S):
+                self.judged["evictions from gangs let pass"] += 1
+                continue
+            self.judged["evictions from gangs"] += 1
+            left = min((n for at, n in self.bound[group] if when <= at <= when + LAG_S),
+                       default=least)
+            if left < least:
+                self.problems.append(f"{name} was evicted, its gang has {left} of {least} left")
+
+    def minimum_at(self, group, when):
+        return max([entry for entry in self.minimum[group] if entry[0] <= when],
+                   default=(when, 0), key=lambda entry: entry[0])[1]
+
+    def judge_budget(self, name, label, when):
+        if self.within(self.label_touched[label], when - LAG_S, when + LAG_S):
+            self.judged["evictions within budgets let pass"] += 1
+            return
+        self.judged["evictions within budgets"] += 1
+        left = min((n for at, n in self.healthy[label] if when <= at <= when + LAG_S),
+                   default=self.budgets[label])
+        if left < self.budgets[label]:
+            self.problems.append(f"{name} was evicted, {left} of {self.budgets[label]} {label} left")

@@ -29,8 +29,8 @@ def group(version, least, at=0.0):
 
 
 class TheJudge(unittest.TestCase):
-    def problems(self, *steps, evictions=()):
-        return Judge(steps, evictions).problems
+    def problems(self, *steps, evictions=(), budgets=None):
+        return Judge(steps, evictions, budgets).problems
 
     def test_what_is_right_is_no_problem(self):
         self.assertEqual(self.problems(
@@ -62,6 +62,28 @@ class TheJudge(unittest.TestCase):
         self.assertEqual(self.problems(
             node(1, 2), group(2, 2), pod(3, "a"), pod(4, "b"), pod(5, "a", "n"),
             pod(6, "b", what="DELETED", at=1)), [], "somebody else has taken the other half away")
+
+    def test_who_meddled_long_ago_is_no_excuse(self):
+        steps = [node(1, 4), group(2, 3), pod(3, "a"), pod(4, "b"), pod(5, "c"),
+                 pod(6, "c", what="DELETED", at=1), pod(7, "a", "n", at=10 * LAG_S)]
+        self.assertEqual(self.problems(*steps), ["a was bound, its gang got 1 of 3"])
+        judge = Judge([*steps, pod(8, "b", what="DELETED", at=10 * LAG_S + 1)], ())
+        self.assertEqual(judge.problems, [])
+        self.assertEqual(judge.judged["gang binds let pass"], 1)
+
+    def test_a_budget_that_leaves_some(self):
+        def after(*more, budgets):
+            shared = {"labels": {"shared": "yes"}}
+            steps = [node(1, 4), group(2, 1)]
+            for i, name in enumerate("abc"):
+                steps.append(pod(3 + i, name, "n", phase="Running", **shared))
+            steps += [pod(10, "a", "n", phase="Running", what="DELETED", at=31, **shared), *more]
+            return self.problems(*steps, evictions=[("a", 1030)], budgets=budgets)
+        self.assertEqual(after(budgets={"shared=yes": 2}), [])
+        self.assertEqual(after(budgets={"shared=yes": 3}), ["a was evicted, 2 of 3 shared=yes left"])
+        taken = pod(11, "b", "n", phase="Running", what="DELETED", at=32,
+                    labels={"shared": "yes"})
+        self.assertEqual(after(taken, budgets={"shared=yes": 2}), [], "others may take more")
 
     def test_a_minimum_that_was_raised_long_after_a_bind(self):
         self.assertEqual(self.problems(

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import threading
 import time
 import unittest
 import urllib.error
@@ -18,6 +19,47 @@ MERGE = "application/merge-patch+json"
 NODES = 6
 PODS = "/api/v1/namespaces/team-a/pods"
 POD_GROUPS = f"{GROUPS}/namespaces/team-a/podgroups"
+BUDGETS = "/apis/policy/v1/namespaces/team-a/poddisruptionbudgets"
+SHARED = 3  # of those with the label "shared" evictions leave so many
+
+
+class BudgetKeeper:
+    """Says what a budget allows, now and then, as Kubernetes' controller does, which is not here."""
+
+    def __init__(self, plane, name, label, least):
+        self.plane, self.name, self.label, self.least = plane, name, label, least
+        self.closing, self.problem = threading.Event(), None
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        try:
+            while not self.closing.wait(0.7):
+                self.tell()
+        except Exception as problem:  # looked at by whoever stops it
+            self.problem = problem
+
+    def tell(self):
+        budget = self.plane.get(f"{BUDGETS}/{self.name}")
+        pods = self.plane.get(f"{PODS}?labelSelector={self.label}%3Dyes")["items"]
+        healthy = sum(p["status"].get("phase") == "Running" and "deletionTimestamp" not in
+                      p["metadata"] for p in pods)
+        try:
+            self.plane.request("PATCH", f"{BUDGETS}/{self.name}/status", {
+                "metadata": {"resourceVersion": budget["metadata"]["resourceVersion"]},
+                "status": {"disruptionsAllowed": max(0, healthy - self.least),
+                           "currentHealthy": healthy, "desiredHealthy": self.least,
+                           "expectedPods": len(pods), "disruptedPods": None,
+                           "observedGeneration": budget["metadata"]["generation"]}}, MERGE)
+        except urllib.error.HTTPError as error:
+            if error.code != 409:  # an eviction came between; next time
+                raise
+
+    def stop(self):
+        self.closing.set()
+        self.thread.join()
+        if self.problem:
+            raise self.problem
 
 
 class Soak(ClusterTestCase):
@@ -42,7 +84,8 @@ class Soak(ClusterTestCase):
                 self.job(name, size, rng.randint(1, size), cpu=str(rng.randint(1, 2)),
                          priority=rng.choice(list(PRIORITIES)),
                          pod_annotations={"volcano.sh/cooldown-time": "10s"} if kind < 0.3 else {},
-                         labels={"protected": "yes"} if kind > 0.8 else {})
+                         labels={"protected": "yes"} if kind > 0.85 else
+                         {"shared": "yes"} if kind > 0.5 else {})
                 jobs.append(name)
             elif act < 0.65:  # a whole job ends
                 name = rng.choice(jobs)
@@ -103,19 +146,27 @@ class Soak(ClusterTestCase):
         return True
 
     def test_churn(self):
+        self.churn_and_judge(1, "")
+
+    def test_churn_with_the_eviction_api(self):
+        self.churn_and_judge(0.4, "eviction-api: true\n")
+
+    def churn_and_judge(self, part, more_config):
         seed = int(os.environ.get("KRAFLA_E2E_SEED", "1"))
-        seconds = float(os.environ.get("KRAFLA_E2E_SOAK_S", "120"))
+        seconds = part * float(os.environ.get("KRAFLA_E2E_SOAK_S", "120"))
         for name, value in PRIORITIES.items():
             self.priority_class(name, value)
         for i in range(NODES):
             self.node(f"n{i}", cpu="8", memory="64Gi")
-        budgets = "/apis/policy/v1/namespaces/team-a/poddisruptionbudgets"
-        self.plane.create(budgets, {
-            "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all"},
-            "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"protected": "yes"}}}})
+        for name, spec in (("protected", {"maxUnavailable": 0}), ("shared", {"minAvailable": SHARED})):
+            self.plane.create(BUDGETS, {
+                "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": name},
+                "spec": dict(spec, selector={"matchLabels": {name: "yes"}})})
+        keeper = BudgetKeeper(self.plane, "shared", "shared", SHARED)
+        self.addCleanup(keeper.closing.set)
         history = History(self.plane, {"pod": PODS, "node": "/api/v1/nodes", "group": POD_GROUPS})
         scheduler = self.scheduler(CONFIG.replace("- name: conformance", "- name: conformance\n"
-                                                  "  - name: cdp\n  - name: pdb"))
+                                                  "  - name: cdp\n  - name: pdb") + more_config)
         self.churn(random.Random(seed), seconds)
         for i in range(NODES):
             self.plane.request("PATCH", f"/api/v1/nodes/n{i}",
@@ -126,13 +177,18 @@ class Soak(ClusterTestCase):
             "krafla_effects_in_flight") == 0 and scheduler.metric("krafla_writes_waiting") == 0, 60,
             every_s=0.5)
         time.sleep(1)  # for the watches of the history
-        evictions = self.audited("delete")
-        judge = Judge(history.stop(), evictions)
+        keeper.stop()
+        evictions = self.audited("delete") + self.audited("create", "eviction")
+        judge = Judge(history.stop(), evictions, {"shared=yes": SHARED})
+        print(f"judged: {dict(judge.judged)}", flush=True)
         self.assertEqual(history.holes, [])
         self.assertEqual(judge.problems, [])
         # The churn is such that all of this happens.
-        self.assertGreater(len(judge.binds), seconds / 2)
-        self.assertGreater(len(evictions), 0)
+        self.assertGreater(judge.judged["binds"], seconds / 2)
+        self.assertGreater(judge.judged["gang binds"], judge.judged["gang binds let pass"] / 4)
+        for what in ("evictions", "evictions from gangs", "evictions of pods with a cooldown",
+                     "evictions within budgets"):
+            self.assertGreater(judge.judged[what], 0, (what, judge.judged))
         # Names are never used twice here.
         counts = collections.Counter(name for name, _ in self.audited("create", "binding"))
         self.assertEqual({n: c for n, c in counts.items() if c > 1}, {})
