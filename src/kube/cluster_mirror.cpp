@@ -32,7 +32,7 @@ class ClusterMirror::Sink final : public OverlaySink {
       : OverlaySink(live, mirror.options_.node_labels), mirror_(mirror) {}
 
  private:
-  PodMark MarkOf(const Task& task) override {
+  AssumedMark MarkOf(const Task& task) override {
     const auto it = mirror_.expected_.find(Key(task.ns, task.name));
     if (it == mirror_.expected_.end()) return {};
     const Expectation& expected = it->second;
@@ -43,8 +43,14 @@ class ClusterMirror::Sink final : public OverlaySink {
       mirror_.expected_.erase(it);
       return {};
     }
-    if (expected.node.empty()) return {PodMark::What::kReleasing, {}};
-    return {PodMark::What::kBinding, expected.node};
+    if (expected.node.empty()) return {AssumedMark::What::kReleasing, {}};
+    return {AssumedMark::What::kBinding, expected.node};
+  }
+  AssumedMark MarkOf(const PersistentVolume& volume) override {
+    return mirror_.volumes_->Seen(volume);
+  }
+  AssumedMark MarkOf(const PersistentVolumeClaim& claim) override {
+    return mirror_.volumes_->Seen(claim);
   }
 
   std::optional<JobPhase> PhaseOf(const Job& job) override {
@@ -62,6 +68,11 @@ class ClusterMirror::Sink final : public OverlaySink {
 
 ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options)) {
   live_ = std::make_unique<LiveCluster>(options_.build);
+  volumes_ = std::make_unique<VolumeExpectations>(
+      *live_, [this](std::string_view kind, const std::string& key, const AssumedMark& mark) {
+        if (observer_)
+          observer_({.what = RecordedChange::What::kMark, .kind = kind, .key = key, .mark = mark});
+      });
   sink_ = std::make_unique<Sink>(*this, *live_);
   decoder_ = std::make_unique<ObjectDecoder>(
       *sink_,
@@ -105,13 +116,17 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   const bool reread = message.what == ObjectMessage::What::kReread;
   auto& known = Known(message.kind);
   const auto [it, is_new] = known.try_emplace(key);
+  if (is_new && reread) {  // gone while the answer was on its way; the watch has said so
+    known.erase(it);
+    return;
+  }
   KnownObject& object = it->second;
   object.listing = listing_[static_cast<size_t>(message.kind)];
   if (!is_new && object.uid == message.head.uid) {
     // Older than what we know: an answer was slower than the watch. The same again is no news,
     // unless we asked because what we assumed is wrong.
     if (version < object.version || (version == object.version && !reread)) return;
-  } else if (reread && !is_new) {
+  } else if (reread) {
     return;  // another object of that name has come since
   }
   object.uid = message.head.uid;
@@ -166,6 +181,8 @@ void ClusterMirror::EndListing(WatchedKind kind) {
 void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
   if (Known(kind).erase(key) == 0) return;
   if (kind == WatchedKind::kPod) expected_.erase(key);
+  if (kind == WatchedKind::kVolume) volumes_->VolumeGone(key);
+  if (kind == WatchedKind::kClaim) volumes_->ClaimGone(key);
   if (kind == WatchedKind::kPodGroup) {
     expected_phases_.erase(key);
     changed_groups_.push_back(key);

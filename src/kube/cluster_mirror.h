@@ -3,7 +3,7 @@
 //   - Which objects there are, and in which version: after a new list only what really differs is a
 //     change, and what is no longer there is taken out.
 //   - What was asked for and not yet seen. A pod that is being bound stays so although somebody's
-//     older news about it arrives.
+//     older news about it arrives, and so does a volume that is being given to a claim.
 //   - A group of one for every pod of ours that names no PodGroup.
 // An object that cannot be read is named once and left as it was.
 //
@@ -24,6 +24,7 @@
 
 #include "cluster_state/live_cluster.h"
 #include "kube/inbox.h"
+#include "kube/volume_expectations.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
 #include "record/overlay_sink.h"
@@ -64,6 +65,9 @@ class ClusterMirror {
   // It failed: the next reading of the pod counts as it is.
   void ForgetExpectation(const std::string& key, const std::string& uid);
   void ForgetPhase(const std::string& key);
+  // Volumes that were chosen and are not yet seen to be taken.
+  VolumeExpectations& volumes() { return *volumes_; }
+  const VolumeExpectations& volumes() const { return *volumes_; }
   // A pod that turned out not to be there any more.
   void Gone(WatchedKind kind, const std::string& key, const std::string& uid);
 
@@ -82,7 +86,7 @@ class ClusterMirror {
   size_t Count(WatchedKind kind) const { return Known(kind).size(); }
   uint64_t malformed() const { return malformed_; }
   // Decisions the server has not yet confirmed.
-  size_t expectations() const { return expected_.size(); }
+  size_t expectations() const { return expected_.size() + volumes_->size(); }
 
   // Names of groups that exist here only.
   static bool IsGroupOfOne(std::string_view name) { return name.starts_with(kGroupOfOnePrefix); }
@@ -113,6 +117,7 @@ class ClusterMirror {
 
   MirrorOptions options_;
   std::unique_ptr<LiveCluster> live_;
+  std::unique_ptr<VolumeExpectations> volumes_;
   std::unique_ptr<Sink> sink_;
   std::function<void(RecordedChange change)> observer_;
   Diagnostics problems_;

@@ -229,5 +229,13 @@ TEST_F(ClusterMirrorTest, EveryKindCanGo) {
   EXPECT_EQ(c.queues.size(), 0u);
 }
 
+TEST_F(ClusterMirrorTest, AnAnswerDoesNotBringBackWhatIsGone) {
+  See(WatchedKind::kPod, Pod("p"));
+  Lose(WatchedKind::kPod, "a", "p");
+  See(WatchedKind::kPod, Pod("p", 5), What::kReread);
+  EXPECT_EQ(mirror->UidOf(WatchedKind::kPod, "a/p"), "");
+  EXPECT_EQ(Facts("p"), nullptr);
+}
+
 }  // namespace
 }  // namespace krafla

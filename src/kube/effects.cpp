@@ -31,7 +31,8 @@ void Effects::Log(const std::string& line) {
 }
 
 bool Effects::Repeat(const HttpResponse& response, int attempt, std::function<void()> again) {
-  if (!IsTransient(response) || attempt + 1 >= kAttempts) return false;
+  // Whoever does not lead asks nobody again; when it leads once more the pod is read anew.
+  if (response.kept_back || !IsTransient(response) || attempt + 1 >= kAttempts) return false;
   ++counts_.repeated;
   const milliseconds wait =
       std::max(response.retry_after.value_or(milliseconds(0)), milliseconds(100) * (1 << attempt));
@@ -108,56 +109,83 @@ void Effects::Evict(std::vector<EvictOrder> orders) {
     if (of_one_group[0].memory.empty() || of_one_group[0].group.name.empty()) {
       for (EvictOrder& order : of_one_group) SendCondition(std::move(order), 0);
     } else {
-      SendMemory(std::move(of_one_group), 0);
+      const ObjectRef group = of_one_group[0].group;
+      const GroupMemory memory = of_one_group[0].memory;
+      WantMemory(group, {.memory = memory, .orders = std::move(of_one_group)});
     }
     begin = end;
   }
 }
 
-// First of all: whoever is killed right after the eviction must not evict again at once.
-void Effects::SendMemory(std::vector<EvictOrder> of_one_group, int attempt) {
-  HttpRequest request{.method = "PATCH",
-                      .target = PodGroupPath(of_one_group[0].group),
-                      .content_type = std::string(kMergePatch),
-                      .body = GroupMemoryPatch(of_one_group[0].memory),
-                      .urgency = Urgency::kEvict};
-  client_.Send(std::move(request), [this, orders = std::move(of_one_group),
-                                    attempt](const HttpResponse& response) {
-    if (Repeat(response, attempt, [this, orders, attempt] { SendMemory(orders, attempt + 1); }))
-      return;
-    for (const EvictOrder& order : orders) {
-      // A group that is gone has nothing to remember.
-      if (response.ok() || response.status == 404) {
-        SendCondition(order, 0);
-      } else {
-        EvictionRefused(order, response);
-      }
-    }
-  });
+void Effects::MemoryWish::Take(MemoryWish later) {
+  const auto take = [&](std::string& text, std::string& newer) {
+    if (later.whole || !newer.empty()) text = std::move(newer);
+  };
+  take(memory.zone_evictions, later.memory.zone_evictions);
+  take(memory.evictions, later.memory.evictions);
+  take(memory.loss, later.memory.loss);
+  whole = whole || later.whole;
+  std::move(later.orders.begin(), later.orders.end(), std::back_inserter(orders));
+  corrections += later.corrections;
 }
 
 void Effects::CorrectMemory(const ObjectRef& group, const GroupMemory& memory) {
   ++in_flight_;
-  SendCorrection(group, GroupMemoryPatch(memory, /*whole=*/true), 0);
+  WantMemory(group, {.memory = memory, .whole = true, .corrections = 1});
 }
 
-void Effects::SendCorrection(ObjectRef group, std::string patch, int attempt) {
+void Effects::WantMemory(const ObjectRef& group, MemoryWish wish) {
+  const std::string key = group.Key();
+  MemoryWrites& writes = memory_writes_[key];
+  writes.group = group;
+  if (writes.next) {
+    writes.next->Take(std::move(wish));
+  } else {
+    writes.next = std::move(wish);
+  }
+  if (!writes.under_way) SendMemory(key, 0);
+}
+
+// First of all: whoever is killed right after the eviction must not evict again at once.
+void Effects::SendMemory(const std::string& key, int attempt) {
+  MemoryWrites& writes = memory_writes_.at(key);
+  if (std::optional<MemoryWish> next = std::exchange(writes.next, std::nullopt)) {
+    if (!writes.under_way) writes.under_way.emplace();
+    writes.under_way->Take(std::move(*next));
+  }
   HttpRequest request{.method = "PATCH",
-                      .target = PodGroupPath(group),
+                      .target = PodGroupPath(writes.group),
                       .content_type = std::string(kMergePatch),
-                      .body = patch,
+                      .body = GroupMemoryPatch(writes.under_way->memory, writes.under_way->whole),
                       .urgency = Urgency::kEvict};
-  client_.Send(std::move(request), [this, group = std::move(group), patch = std::move(patch),
-                                    attempt](const HttpResponse& response) {
-    if (Repeat(response, attempt,
-               [this, group, patch, attempt] { SendCorrection(group, patch, attempt + 1); }))
-      return;
-    --in_flight_;
-    // The next eviction of the group writes it anew; until then a restart counts one too many.
-    if (!response.ok() && response.status != 404)
-      Log(fmt::format("refused evictions stay written down podgroup={} error=\"{}\"", group.Key(),
-                      Describe(response)));
+  client_.Send(std::move(request), [this, key, attempt](const HttpResponse& response) {
+    if (Repeat(response, attempt, [this, key, attempt] { SendMemory(key, attempt + 1); })) return;
+    MemoryAnswered(key, response);
   });
+}
+
+void Effects::MemoryAnswered(const std::string& key, const HttpResponse& response) {
+  MemoryWrites& writes = memory_writes_.at(key);
+  MemoryWish done = std::move(*std::exchange(writes.under_way, std::nullopt));
+  // A group that is gone has nothing to remember.
+  const bool written = response.ok() || response.status == 404;
+  in_flight_ -= done.corrections;
+  // The next eviction of the group writes it anew; until then a restart counts one too many.
+  if (done.corrections != 0 && !written)
+    Log(fmt::format("refused evictions stay written down podgroup={} error=\"{}\"", key,
+                    Describe(response)));
+  if (writes.next) {
+    SendMemory(key, 0);
+  } else {
+    memory_writes_.erase(key);
+  }
+  for (EvictOrder& order : done.orders) {
+    if (written) {
+      SendCondition(std::move(order), 0);
+    } else {
+      EvictionRefused(order, response);
+    }
+  }
 }
 
 void Effects::SendCondition(EvictOrder order, int attempt) {

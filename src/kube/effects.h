@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -60,7 +61,8 @@ class Effects {
   Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
 
   void Bind(BindOrder order);
-  // Those of one group follow each other; what is to be kept of it is written once.
+  // Those of one group follow each other; what is to be kept of it is written once, and before
+  // them.
   void Evict(std::vector<EvictOrder> orders);
   // Evictions were refused: what was kept of the group before them is replaced as a whole.
   void CorrectMemory(const ObjectRef& group, const GroupMemory& memory);
@@ -73,8 +75,25 @@ class Effects {
  private:
   void SendBind(BindOrder order, int attempt);
   void BindFailed(const BindOrder& order, const std::string& problem);
-  void SendMemory(std::vector<EvictOrder> of_one_group, int attempt);
-  void SendCorrection(ObjectRef group, std::string patch, int attempt);
+  // What is to be written on a PodGroup, and what waits for it.
+  struct MemoryWish {
+    GroupMemory memory;
+    bool whole = false;              // what it does not name is taken away
+    std::vector<EvictOrder> orders;  // follow when it is written
+    size_t corrections = 0;          // that end with it
+    // A later one: what it says goes before what this one said.
+    void Take(MemoryWish later);
+  };
+  // One request per group at a time, so that an older one never writes over a newer one; what is
+  // wished meanwhile is sent afterwards, or with its repetition.
+  struct MemoryWrites {
+    ObjectRef group;
+    std::optional<MemoryWish> under_way;
+    std::optional<MemoryWish> next;
+  };
+  void WantMemory(const ObjectRef& group, MemoryWish wish);
+  void SendMemory(const std::string& group_key, int attempt);
+  void MemoryAnswered(const std::string& group_key, const HttpResponse& response);
   void SendCondition(EvictOrder order, int attempt);
   void SendRemoval(EvictOrder order, int attempt);
   void EvictionRefused(const EvictOrder& order, const HttpResponse& response);
@@ -92,7 +111,8 @@ class Effects {
   ApiTextParser parser_;
   EffectCounts counts_;
   size_t in_flight_ = 0;
-  std::unordered_map<std::string, int> failures_;  // by UID
+  std::unordered_map<std::string, int> failures_;                // by UID
+  std::unordered_map<std::string, MemoryWrites> memory_writes_;  // by "namespace/name"
 };
 
 }  // namespace krafla

@@ -179,6 +179,76 @@ TEST_F(EffectsTest, WhatWasWrittenOfRefusedEvictionsIsReplacedAsAWhole) {
   EXPECT_EQ(effects.in_flight(), 0u);
 }
 
+// Of two patches of one group the older one must not be the last that is written, whatever is
+// repeated; and nobody goes before what is to be kept of it is written.
+TEST_F(EffectsTest, WhatIsKeptOfAGroupIsWrittenInOrder) {
+  const ObjectRef group = PodGroupRef("a", "g", "gu");
+  const auto evict = [&](const std::string& pod, GroupMemory memory) {
+    effects.Evict({{.pod = PodRef("a", pod, "u-" + pod),
+                    .message = "m",
+                    .group = group,
+                    .memory = std::move(memory)}});
+  };
+  const Lines patch{"PATCH /apis/scheduling.volcano.sh/v1beta1/namespaces/a/podgroups/g"};
+  evict("p", {.zone_evictions = "rz1=1", .evictions = "1"});
+  EXPECT_EQ(Requests(), patch);
+  evict("q", {.evictions = "2"});
+  EXPECT_EQ(Requests(), Lines{}) << "one at a time";
+  client.Answer(503);
+  client.Pass(milliseconds(100));
+  EXPECT_EQ(client.bodies, (Lines{R"({"metadata":{"annotations":{"krafla.io/zone-evictions":)"
+                                  R"("rz1=1","krafla.io/evictions":"2"}}})"}))
+      << "repeated with what is newest";
+  EXPECT_EQ(Requests(), patch);
+  evict("r", {.evictions = "3"});
+  effects.CorrectMemory(group, {.evictions = "4"});
+  EXPECT_EQ(effects.in_flight(), 4u);
+  EXPECT_EQ(Requests(), Lines{});
+  client.Answer(200);
+  const Lines bodies = client.bodies;
+  const Lines requests = Requests();
+  EXPECT_EQ(requests, (Lines{patch[0], "PATCH /api/v1/namespaces/a/pods/p/status",
+                             "PATCH /api/v1/namespaces/a/pods/q/status"}))
+      << "r waits for the patch that covers it";
+  EXPECT_EQ(bodies[0], R"({"metadata":{"annotations":{"krafla.io/zone-evictions":null,)"
+                       R"("krafla.io/evictions":"4","krafla.io/last-loss":null}}})");
+  client.Answer(200);
+  EXPECT_EQ(Requests(), (Lines{"PATCH /api/v1/namespaces/a/pods/r/status"}));
+  EXPECT_EQ(effects.in_flight(), 3u) << "the correction is done";
+  // It is the next one's turn again.
+  evict("s", {.evictions = "5"});
+  EXPECT_EQ(Requests(), patch);
+}
+
+TEST_F(EffectsTest, EvictionsWhoseMemoryCannotBeWrittenAreRefused) {
+  See(2, "n1");
+  effects.Evict({{.pod = PodRef("a", "p", "u"),
+                  .message = "m",
+                  .group = PodGroupRef("a", "g", "gu"),
+                  .memory = {.evictions = "1"}}});
+  client.Answer(403);
+  EXPECT_EQ(effects.counts().eviction_failures, 1u);
+  EXPECT_EQ(effects.in_flight(), 0u);
+}
+
+// Somebody else may lead by now: what has become of it is read when we lead again.
+TEST_F(EffectsTest, WhatWasCutOffIsNotAskedForAgain) {
+  Bind();
+  Requests();
+  client.KeepBack();
+  EXPECT_EQ(effects.counts().repeated, 0u);
+  EXPECT_EQ(effects.in_flight(), 0u);
+  client.Answer(201);  // the event
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(Requests().back(), fmt::format("GET {}", kPath));
+  client.KeepBack();
+  EXPECT_EQ(Status(), TaskStatus::kBinding) << "nothing is known";
+  client.Pass(milliseconds(200));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("GET {}", kPath)}));
+  client.Answer(200, Pod(3, "n1"));
+  EXPECT_EQ(Status(), TaskStatus::kRunning);
+}
+
 TEST_F(EffectsTest, AThrottledServerIsAskedAgainWhenItSays) {
   Bind();
   client.Answer(429, "{}", milliseconds(2000));

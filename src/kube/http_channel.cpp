@@ -10,6 +10,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -32,6 +33,7 @@ constexpr long kConnectTimeoutMs = 5000;
 constexpr milliseconds kGrace{200};  // for libcurl to notice by itself that time is up
 constexpr size_t kMostSpareHandles = 128;
 constexpr size_t kMostErrorBytes = 64 << 10;  // of an answer to a stream that is no stream
+constexpr const char* kKeptBack = "kept back: somebody else may be the leader by now";
 
 // A peer that no longer acknowledges is given up by the kernel.
 int SetSocketOptions(void*, curl_socket_t socket, curlsocktype) {
@@ -106,6 +108,16 @@ class HttpChannel::Impl {
     Wake();
   }
 
+  void CutOff() {
+    std::promise<void> done;
+    After(milliseconds(0), [&] {
+      cut_off_ = true;
+      KeepBackAll();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
   size_t open() const { return open_; }
 
  private:
@@ -119,6 +131,7 @@ class HttpChannel::Impl {
     char error[CURL_ERROR_SIZE] = {};
     bool paused = false;
     bool is_probe = false;
+    milliseconds time_limit{0};  // the request's, or less; 0: none
     Clock::time_point deadline = Clock::time_point::max();
   };
 
@@ -150,6 +163,8 @@ class HttpChannel::Impl {
       woken_ = false;
       RunTimers();
       if (resume_.exchange(false)) ResumePaused();
+      // Before anything more is written: we may have slept for longer than we wanted.
+      if (SendUntil() <= Clock::now()) KeepBackAll();
       StartWaiting();
       int running = 0;
       curl_multi_perform(multi_, &running);
@@ -159,7 +174,7 @@ class HttpChannel::Impl {
       if (reconnect_) Reconnect();
       if (!stop_) curl_multi_poll(multi_, nullptr, 0, WaitMs(), nullptr);
     }
-    FailAll("the channel is closed", true);
+    FailAll("the channel is closed", true, false);
     const std::scoped_lock lock(wake_mutex_);
     wake_ = nullptr;
     curl_multi_cleanup(multi_);
@@ -176,6 +191,26 @@ class HttpChannel::Impl {
       }
       task();
     }
+  }
+
+  Clock::time_point SendUntil() const {
+    if (cut_off_) return Clock::time_point::min();
+    return options_.send_until ? options_.send_until() : Clock::time_point::max();
+  }
+
+  void KeepBackAll() {
+    const size_t open = transfers_.size();
+    FailAll(kKeptBack, true, true);
+    if (open != 0 && options_.log)
+      options_.log(
+          fmt::format("requests cut off: somebody else may be the leader by now "
+                      "channel={} requests={}",
+                      options_.name, open));
+  }
+
+  // It ended without an answer, at a time when nothing may be under way any more.
+  void NoteKeptBack(Transfer& transfer) {
+    if (!transfer.is_probe && SendUntil() <= Clock::now()) transfer.response.kept_back = true;
   }
 
   void ResumePaused() {
@@ -229,16 +264,26 @@ class HttpChannel::Impl {
     transfer->channel = this;
     transfer->request = std::move(request);
     transfer->is_probe = is_probe;
-    if (!is_probe && options_.may_send && !options_.may_send())
-      return Finish(std::move(transfer), "kept back: somebody else may be the leader by now");
+    const Clock::time_point until = is_probe ? Clock::time_point::max() : SendUntil();
+    const Clock::time_point now = Clock::now();
+    if (until <= now) {
+      transfer->response.kept_back = true;
+      return Finish(std::move(transfer), kKeptBack);
+    }
+    transfer->time_limit = transfer->request.timeout;
+    if (until != Clock::time_point::max()) {
+      const milliseconds left = std::chrono::ceil<milliseconds>(until - now);
+      if (transfer->time_limit.count() == 0 || left < transfer->time_limit)
+        transfer->time_limit = left;
+    }
     Result<std::shared_ptr<const Identity>> identity = credentials_.Current();
     if (!identity) return Finish(std::move(transfer), identity.error().message);
     transfer->identity = std::move(*identity);
     if (const Result<bool> ready = SetUp(*transfer); !ready)
       return Finish(std::move(transfer), ready.error().message);
     CURL* easy = transfer->easy;
-    if (transfer->request.timeout.count() > 0) {
-      transfer->deadline = Clock::now() + transfer->request.timeout + kGrace;
+    if (transfer->time_limit.count() > 0) {
+      transfer->deadline = Clock::now() + transfer->time_limit + kGrace;
       next_expiry_ = std::min(next_expiry_, transfer->deadline);
     }
     transfers_.emplace(easy, std::move(transfer));
@@ -265,7 +310,7 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t.error);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, &t);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, &t);
-    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.request.timeout.count()));
+    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.time_limit.count()));
     SetAddress(e, t.request.target);
     SetHeaders(t);
     return true;
@@ -414,8 +459,8 @@ class HttpChannel::Impl {
       std::string error;
       if (code != CURLE_OK) {
         error = transfer->error[0] != 0 ? transfer->error : curl_easy_strerror(code);
-        stalled = stalled || (code == CURLE_OPERATION_TIMEDOUT &&
-                              Clock::now() - heard_ >= transfer->request.timeout);
+        stalled = stalled || (code == CURLE_OPERATION_TIMEDOUT && IsSilentFor(*transfer));
+        NoteKeptBack(*transfer);
       } else {
         transfer->response.status = static_cast<int>(status);
       }
@@ -423,6 +468,12 @@ class HttpChannel::Impl {
       Finish(std::move(transfer), std::move(error));
     }
     if (stalled) reconnect_ = true;
+  }
+
+  // Nothing was heard for as long as the request itself would have waited.
+  bool IsSilentFor(const Transfer& transfer) const {
+    return transfer.request.timeout.count() > 0 &&
+           Clock::now() - heard_ >= transfer.request.timeout;
   }
 
   void Finish(std::unique_ptr<Transfer> transfer, std::string error) {
@@ -461,7 +512,8 @@ class HttpChannel::Impl {
     }
     bool stalled = false;
     for (auto& transfer : late) {
-      stalled = stalled || now - heard_ >= transfer->request.timeout;
+      stalled = stalled || IsSilentFor(*transfer);
+      NoteKeptBack(*transfer);
       Finish(std::move(transfer), "no answer in time");
     }
     if (stalled) reconnect_ = true;
@@ -486,7 +538,7 @@ class HttpChannel::Impl {
     if (options_.log)
       options_.log(fmt::format("connection does not answer; connecting anew channel={} streams={}",
                                options_.name, transfers_.size()));
-    FailAll("the connection does not answer", false);
+    FailAll("the connection does not answer", false, false);
     CURLM* fresh = MakeMulti();
     {
       const std::scoped_lock lock(wake_mutex_);
@@ -499,10 +551,13 @@ class HttpChannel::Impl {
     reconnect_ = false;  // the question that was open has failed with the rest
   }
 
-  void FailAll(const std::string& why, bool waiting_too) {
+  void FailAll(const std::string& why, bool waiting_too, bool kept_back) {
     auto transfers = std::exchange(transfers_, {});
     for (auto& [easy, transfer] : transfers) curl_multi_remove_handle(multi_, easy);
-    for (auto& [easy, transfer] : transfers) Finish(std::move(transfer), why);
+    for (auto& [easy, transfer] : transfers) {
+      transfer->response.kept_back = kept_back && !transfer->is_probe;
+      Finish(std::move(transfer), why);
+    }
     if (!waiting_too) return;
     std::array<std::deque<HttpRequest>, kUrgencies> waiting;
     {
@@ -512,7 +567,7 @@ class HttpChannel::Impl {
     for (auto& queue : waiting) {
       for (HttpRequest& request : queue) {
         --open_;
-        if (request.on_done) request.on_done({.error = why});
+        if (request.on_done) request.on_done({.error = why, .kept_back = kept_back});
       }
     }
   }
@@ -527,6 +582,7 @@ class HttpChannel::Impl {
           if (!queue.empty()) return 0;
     }
     until = std::min(until, next_expiry_);
+    if (open_ != 0) until = std::min(until, std::max(SendUntil(), Clock::now()));
     if (rate_limited_) until = std::min(until, Clock::now() + milliseconds(1));
     if (options_.watchdog && !transfers_.empty() && !probing_)
       until = std::min(until, heard_ + options_.silence);
@@ -558,6 +614,7 @@ class HttpChannel::Impl {
   bool probing_ = false;
   bool reconnect_ = false;
   bool rate_limited_ = false;
+  bool cut_off_ = false;
   Clock::time_point next_expiry_ = Clock::time_point::max();
   double tokens_ = 0;
   Clock::time_point tokens_at_ = Clock::now();
@@ -575,6 +632,10 @@ void HttpChannel::Send(HttpRequest request) {
 
 void HttpChannel::After(std::chrono::milliseconds delay, std::function<void()> task) {
   impl_->After(delay, std::move(task));
+}
+
+void HttpChannel::CutOff() {
+  impl_->CutOff();
 }
 
 void HttpChannel::Resume() {

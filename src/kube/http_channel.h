@@ -24,6 +24,9 @@ struct HttpResponse {
   std::string body;
   std::string error;
   std::optional<std::chrono::milliseconds> retry_after;
+  // Not sent, or cut off while it was under way, because we may no longer write (send_until): there
+  // is no use in asking again, and what the server has made of it is open.
+  bool kept_back = false;
 
   bool ok() const { return status >= 200 && status < 300; }
 };
@@ -54,8 +57,9 @@ struct HttpChannelOptions {
   bool watchdog = false;  // ask a small question when streams are open and nothing is heard
   std::chrono::milliseconds silence{10'000};   // … for so long
   std::chrono::milliseconds patience{10'000};  // and wait so long for its answer
-  // Asked on the channel's thread before each request: false keeps it back for good.
-  std::function<bool()> may_send;
+  // Until when requests may be under way; asked on the channel's thread, again and again. What is
+  // open then is cut off, what waits is kept back. None: for ever.
+  std::function<std::chrono::steady_clock::time_point()> send_until;
   std::function<void(const std::string& line)> log;
 };
 
@@ -70,8 +74,10 @@ class HttpChannel {
   void Send(HttpRequest request);
   // Runs `task` on the channel's thread, after `delay`.
   void After(std::chrono::milliseconds delay, std::function<void()> task);
-  // Streams that were told "not now" go on.
+  // Streams that were told "not now" go on; `send_until` is asked again.
   void Resume();
+  // Nothing is sent from now on, and nothing is under way when this returns. Not from a callback.
+  void CutOff();
   // Sends and waits. Not from a callback.
   HttpResponse Ask(HttpRequest request);
 

@@ -13,6 +13,7 @@
 namespace krafla {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // A server of the old kind on loopback: enough for what a channel does by itself. That it speaks
@@ -38,6 +39,11 @@ class HttpChannelTest : public ::testing::Test {
       std::this_thread::sleep_for(milliseconds(600));
       response.set_content("late", "text/plain");
     });
+    server.Get("/held", [this](const httplib::Request&, httplib::Response& response) {
+      ++held;
+      released.wait();
+      response.set_content("let go", "text/plain");
+    });
     server.Get("/stream", [](const httplib::Request&, httplib::Response& response) {
       response.set_chunked_content_provider("text/plain", [](size_t, httplib::DataSink& sink) {
         sink.write("one\n", 4);
@@ -53,6 +59,7 @@ class HttpChannelTest : public ::testing::Test {
                         ProcessSurroundings());
   }
   void TearDown() override {
+    LetGo();
     server.stop();
     thread.join();
   }
@@ -60,7 +67,15 @@ class HttpChannelTest : public ::testing::Test {
     return {.target = target, .timeout = milliseconds(timeout_ms)};
   }
 
+  void LetGo() {
+    if (!std::exchange(let_go, true)) release.set_value();
+  }
+
   httplib::Server server;
+  std::atomic<int> held = 0;  // requests that wait at the server until they are let go
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  bool let_go = false;
   int port = 0;
   std::thread thread;
   std::optional<Credentials> credentials;
@@ -114,16 +129,12 @@ TEST_F(HttpChannelTest, AStreamThatIsToldNotNowComesAgain) {
 }
 
 TEST_F(HttpChannelTest, UrgentRequestsGoFirst) {
-  std::atomic<bool> open = false;
-  HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1, .may_send = [&] {
-                                       while (!open) std::this_thread::yield();
-                                       return true;
-                                     }});
+  HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1});
   std::mutex mutex;
   std::vector<int> order;
   std::promise<void> all;
   const auto send = [&](Urgency urgency, int number) {
-    HttpRequest request = Get("/hello");
+    HttpRequest request = Get(number == 0 ? "/held" : "/hello");
     request.urgency = urgency;
     request.on_done = [&, number](HttpResponse) {
       const std::scoped_lock lock(mutex);
@@ -133,20 +144,89 @@ TEST_F(HttpChannelTest, UrgentRequestsGoFirst) {
     channel.Send(std::move(request));
   };
   send(Urgency::kEvent, 0);
-  std::this_thread::sleep_for(milliseconds(50));  // the first is taken up at once
+  while (held == 0) std::this_thread::yield();  // the first is taken up at once
   send(Urgency::kEvent, 3);
   send(Urgency::kStatus, 2);
   send(Urgency::kBind, 1);
-  open = true;
+  LetGo();
   all.get_future().wait();
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
 }
 
 TEST_F(HttpChannelTest, WhoMayNotSendSendsNothing) {
-  HttpChannel channel(*credentials, {.name = "test", .may_send = [] { return false; }});
+  HttpChannel channel(*credentials,
+                      {.name = "test", .send_until = [] { return Clock::time_point::min(); }});
   const HttpResponse kept = channel.Ask(Get("/hello"));
   EXPECT_EQ(kept.status, 0);
+  EXPECT_TRUE(kept.kept_back);
   EXPECT_EQ(kept.error, "kept back: somebody else may be the leader by now");
+}
+
+// The answers of three requests of which one is held at the server and two wait their turn.
+class KeptBackTest : public HttpChannelTest {
+ protected:
+  void SendThree(HttpChannel& channel) {
+    for (int i = 0; i < 3; ++i) {
+      HttpRequest request = Get("/held");
+      request.on_done = [this, i](HttpResponse response) {
+        done[i].set_value(std::move(response));
+      };
+      channel.Send(std::move(request));
+    }
+  }
+  void ExpectAllKeptBack() {
+    for (auto& promise : done) {
+      auto answer = promise.get_future();
+      ASSERT_EQ(answer.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+      const HttpResponse response = answer.get();
+      EXPECT_EQ(response.status, 0);
+      EXPECT_TRUE(response.kept_back) << response.error;
+    }
+    EXPECT_LE(held, 1) << "who waits his turn is not sent";
+  }
+  std::promise<HttpResponse> done[3];
+};
+
+// The server never answers, so only the end of the time can end them; the requests' own is longer.
+TEST_F(KeptBackTest, WhenTheTimeIsOverNothingIsUnderWay) {
+  const Clock::time_point until = Clock::now() + milliseconds(200);
+  HttpChannel channel(*credentials,
+                      {.name = "test", .max_in_flight = 1, .send_until = [=] { return until; }});
+  SendThree(channel);
+  ExpectAllKeptBack();
+  EXPECT_EQ(channel.open_requests(), 0u);
+}
+
+TEST_F(KeptBackTest, ATimeThatEndsEarlierThanItSaidCutsOffToo) {
+  std::atomic<bool> taken = false;
+  HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1, .send_until = [&] {
+                                       return taken ? Clock::time_point::min()
+                                                    : Clock::now() + std::chrono::hours(1);
+                                     }});
+  SendThree(channel);
+  while (held == 0) std::this_thread::yield();
+  taken = true;
+  channel.Resume();
+  ExpectAllKeptBack();
+}
+
+TEST_F(KeptBackTest, AtTheEndAllIsCutOffAndNothingIsSentAnyMore) {
+  HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1});
+  SendThree(channel);
+  while (held == 0) std::this_thread::yield();
+  channel.CutOff();
+  EXPECT_EQ(channel.open_requests(), 0u);
+  ExpectAllKeptBack();
+  EXPECT_TRUE(channel.Ask(Get("/hello")).kept_back);
+}
+
+TEST_F(HttpChannelTest, ATimeThatGoesOnKeepsNothingBack) {
+  HttpChannel channel(*credentials, {.name = "test", .send_until = [] {
+                                       return Clock::now() + std::chrono::seconds(30);
+                                     }});
+  const HttpResponse late = channel.Ask(Get("/slow"));
+  EXPECT_EQ(late.body, "late");
+  EXPECT_FALSE(channel.Ask(Get("/slow", 50)).kept_back) << "its own time was over";
 }
 
 TEST_F(HttpChannelTest, AtTheEndEveryRequestHasItsAnswer) {

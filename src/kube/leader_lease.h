@@ -67,7 +67,9 @@ class LeaderLease {
   ~LeaderLease();
 
   bool leading() const { return MayWrite(); }
-  bool MayWrite() const { return Clock::now().time_since_epoch().count() < write_until_; }
+  bool MayWrite() const { return Clock::now() < write_until(); }
+  // Nothing that only a leader may write may be under way then.
+  Clock::time_point write_until() const { return Clock::time_point(Clock::duration(write_until_)); }
   // No longer renewed, and given up if it is ours, so that another one need not wait. The channel
   // is not needed afterwards.
   void Release();

@@ -147,8 +147,14 @@ void LiveScheduler::MaybeRunCycle() {
   changed_since_.reset();
   something_new_ = false;
   cycle_begin_ = Clock::now();
-  loop_.RunCycle(now, *this);
+  RunCycle(now);
   last_cycle_ = Clock::now() - cycle_begin_;
+}
+
+void LiveScheduler::RunCycle(Timestamp now) {
+  loop_.RunCycle(now, *this);
+  for (BindOrder& order : std::exchange(binds_with_volumes_, {}))
+    parts_.effects.Bind(std::move(order));
 }
 
 void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
@@ -160,8 +166,12 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
   for (size_t i = 0; i < session.plan.binds.size(); ++i) {
     const Bind& bind = session.plan.binds[i];
     const Task& task = c.tasks[bind.task];
-    parts_.effects.Bind(
-        {RefOf(c, bind.task), std::string(c.NodeName(bind.node)), std::move(volumes[i])});
+    BindOrder order{RefOf(c, bind.task), std::string(c.NodeName(bind.node)), std::move(volumes[i])};
+    if (order.claims.empty()) {
+      parts_.effects.Bind(std::move(order));
+    } else {
+      binds_with_volumes_.push_back(std::move(order));
+    }
     if (task.created.Present())
       parts_.metrics.Bound(static_cast<double>(ElapsedNs(task.created, session.now)) / 1e9);
   }

@@ -60,6 +60,9 @@ class LiveScheduler final : public DecisionSink {
 
   bool ready() const { return ready_; }
 
+  // One cycle, due or not, and what follows from it.
+  void RunCycle(Timestamp now);
+
   void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override;
 
  private:
@@ -91,6 +94,8 @@ class LiveScheduler final : public DecisionSink {
   Clock::time_point config_check_;
   Clock::duration last_cycle_{};
   Clock::time_point cycle_begin_;
+  // Decided by the cycle that runs: what volumes are chosen changes the cluster, after it.
+  std::vector<BindOrder> binds_with_volumes_;
 };
 
 }  // namespace krafla

@@ -3,12 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "kube/scripted_client_test.h"
+#include "record/replay.h"
+#include "record/scheduler_tap.h"
+#include "record/state_keeper.h"
 #include "scheduler/vocabulary.h"
 
 namespace krafla {
@@ -90,7 +96,7 @@ class LiveSchedulerTest : public ::testing::Test {
             name, name, group, node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node),
             node.empty() ? "Pending" : "Running"));
   }
-  void Cycle() { loop->RunCycle(client.Now(), *scheduler); }
+  void Cycle() { scheduler->RunCycle(client.Now()); }
   Lines Requests() {
     Lines lines = client.TakeRequests();
     std::erase_if(lines, [](const std::string& l) {
@@ -241,6 +247,144 @@ TEST_F(LiveSchedulerTest, NothingIsWrittenAboutAGroupThatExistsHereOnly) {
       R"({"schedulerName":"volcano","containers":[{"name":"c"}]},"status":{"phase":"Pending"}})");
   Cycle();
   for (const std::string& line : Requests()) EXPECT_EQ(line.find("podgroups"), line.npos) << line;
+}
+
+// Two gangs and volumes for one and a half of them, on nodes of their own.
+class LiveVolumesTest : public LiveSchedulerTest {
+ protected:
+  static constexpr std::string_view kVolumesConfig = R"(
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: predicates
+)";
+  LiveVolumesTest() {
+    std::filesystem::remove_all(folder);
+    StateKeeper::Options keeping;
+    keeping.writer = std::move(*RecordWriter::Start(
+        {.folder = folder,
+         .head = {.version = "t", .begun = {}, .why = {}, .zone = "UTC", .world = {}},
+         .now = [this] { return client.Now(); },
+         .log = {}}));
+    keeper = std::make_unique<StateKeeper>(feed, std::move(keeping));
+    tap.OnConfig(std::string(kVolumesConfig));
+    Diagnostics diagnostics;
+    loop->SetConfig(
+        ReadSchedulerConfig(kVolumesConfig, BuiltInVocabulary(), {.file_name = "t"}, diagnostics));
+    loop->SetBeforeSession([this](CycleMemory& memory) { tap.BeforeCycle(memory); });
+    mirror->SetObserver([this](RecordedChange change) { tap.OnChange(std::move(change)); });
+    scheduler.emplace(
+        LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+        LiveScheduler::Options{
+            .may_write = [] { return true; },
+            .on_cycle =
+                [this](const Session& session, const std::vector<JobPhaseChange>& phases,
+                       double wall_ms) {
+                  tap.OnCycle(session, phases, loop->cycles() + 1, wall_ms);
+                }});
+    // What came before somebody looked is seen again.
+    See(WatchedKind::kNamespace,
+        R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})");
+    for (const char* name : {"default", "root"})
+      See(WatchedKind::kQueue,
+          fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue",)"
+                      R"("metadata":{{"name":"{}","uid":"q"}},"spec":{{"weight":1}}}})",
+                      name));
+    See(WatchedKind::kStorageClass,
+        R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"local"},)"
+        R"("provisioner":"kubernetes.io/no-provisioner",)"
+        R"("volumeBindingMode":"WaitForFirstConsumer"})");
+    for (int i = 1; i <= 3; ++i) {
+      See(WatchedKind::kNode,
+          fmt::format(R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"n{0}",)"
+                      R"("labels":{{"host":"n{0}"}}}},"status":{{"allocatable":)"
+                      R"({{"cpu":"8","memory":"8Gi","pods":"10"}}}}}})",
+                      i));
+      SeeVolume(i, "");
+    }
+  }
+  ~LiveVolumesTest() override { std::filesystem::remove_all(folder); }
+
+  void SeeVolume(int i, const std::string& claim_ref) {
+    See(WatchedKind::kVolume,
+        fmt::format(
+            R"({{"apiVersion":"v1","kind":"PersistentVolume","metadata":{{"name":"v{0}",)"
+            R"("uid":"vu{0}"}},"spec":{{"storageClassName":"local","capacity":{{"storage":"1Gi"}},)"
+            R"("accessModes":["ReadWriteOnce"],"nodeAffinity":{{"required":{{"nodeSelectorTerms":)"
+            R"([{{"matchExpressions":[{{"key":"host","operator":"In","values":["n{0}"]}}]}}]}}}}{1}}},)"
+            R"("status":{{"phase":"Available"}}}})",
+            i, claim_ref));
+  }
+  void SeeGang(const std::string& name) {
+    SeeGroup(name, 2);
+    for (int i = 0; i < 2; ++i) {
+      See(WatchedKind::kClaim,
+          fmt::format(R"({{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{{)"
+                      R"("name":"{0}{1}","namespace":"a","uid":"c-{0}{1}"}},"spec":{{)"
+                      R"("storageClassName":"local","accessModes":["ReadWriteOnce"],)"
+                      R"("resources":{{"requests":{{"storage":"1Gi"}}}}}}}})",
+                      name, i));
+      See(WatchedKind::kPod,
+          fmt::format(
+              R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}{1}","namespace":"a",)"
+              R"("uid":"u-{0}{1}","annotations":{{"scheduling.k8s.io/group-name":"{0}"}}}},)"
+              R"("spec":{{"schedulerName":"volcano","volumes":[{{"name":"v",)"
+              R"("persistentVolumeClaim":{{"claimName":"{0}{1}"}}}}],"containers":[{{"name":"c",)"
+              R"("resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"Pending"}}}})",
+              name, i));
+    }
+  }
+  // Writes of volumes and bindings.
+  Lines VolumeWrites() {
+    Lines lines = Requests();
+    std::erase_if(lines, [](const std::string& line) {
+      return line.find("/persistentvolumes/") == line.npos && line.find("/binding") == line.npos;
+    });
+    std::sort(lines.begin(), lines.end());
+    return lines;
+  }
+
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / fmt::format("krafla-volumes-{}", getpid()))
+          .string();
+  ChangeFeed feed;
+  SchedulerTap tap{feed};
+  std::unique_ptr<StateKeeper> keeper;
+};
+
+TEST_F(LiveVolumesTest, ASecondGangIsNotGivenTheVolumesOfTheFirst) {
+  SeeGang("g");
+  Cycle();
+  EXPECT_EQ(VolumeWrites(),
+            (Lines{"PATCH /api/v1/persistentvolumes/v1", "PATCH /api/v1/persistentvolumes/v2"}));
+  // Before the server has answered, and before anything is seen.
+  SeeGang("h");
+  Cycle();
+  EXPECT_EQ(VolumeWrites(), Lines{}) << "one volume is left, and it needs two";
+  EXPECT_EQ(mirror->volumes().size(), 2u);
+  // The first one is refused its volumes: these are free again, for whoever comes first.
+  while (client.open() != 0) client.Answer(403);
+  EXPECT_EQ(mirror->volumes().size(), 0u);
+  Requests();
+  Cycle();
+  EXPECT_EQ(VolumeWrites(),
+            (Lines{"PATCH /api/v1/persistentvolumes/v1", "PATCH /api/v1/persistentvolumes/v2"}));
+  Cycle();
+  // What was assumed is part of the record: a replay decides the same.
+  keeper.reset();
+  const std::vector<std::string> segments = *RecordSegments(folder);
+  ASSERT_EQ(segments.size(), 1u);
+  uint64_t binds = 0;
+  const Result<ReplayResult> replayed = ReplaySegment(
+      segments[0], [&](uint64_t, Timestamp, const std::vector<std::string>& decisions) {
+        for (const std::string& line : decisions) binds += line.starts_with("bind ");
+      });
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_FALSE(replayed->difference)
+      << replayed->difference->recorded << " / " << replayed->difference->replayed;
+  EXPECT_EQ(replayed->cycles, 4u);
+  EXPECT_EQ(binds, 4u);
 }
 
 }  // namespace

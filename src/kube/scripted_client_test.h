@@ -39,6 +39,13 @@ class ScriptedClient final : public ApiClient {
           .error = status == 0 ? "no answer" : "",
           .retry_after = retry_after});
   }
+  // The oldest open request is cut off: we may no longer write.
+  void KeepBack() {
+    ASSERT_FALSE(waiting_.empty()) << "nobody asked";
+    Done done = std::move(waiting_.front());
+    waiting_.pop_front();
+    done({.error = "kept back", .kept_back = true});
+  }
   void Pass(std::chrono::milliseconds time) {
     const int64_t until = now_ms_ + time.count();
     while (!timers_.empty() && timers_.begin()->first <= until) {

@@ -198,6 +198,8 @@ class Server {
     const bool lost = lost_;
     if (!all_written && !lost) options_.log("some writes were left undone");
     seeing_in_->pages().Stop();
+    // What is still under way must not meet the work of whoever leads next.
+    writing_.CutOff();
     if (lease_ != nullptr) lease_->Release();
     options_.log(fmt::format("stopped bound={} evicted={} cycles={}", effects_.counts().bound,
                              effects_.counts().evicted, loop_->cycles()));
@@ -209,6 +211,12 @@ class Server {
     if (!options_.leader_elect) return true;
     const LeaderLease* lease = lease_now_;
     return lease != nullptr && lease->MayWrite();
+  }
+
+  // Nobody else may have the lease yet.
+  LeaderLease::Clock::time_point WriteUntil() const {
+    const LeaderLease* lease = lease_now_;
+    return lease != nullptr ? lease->write_until() : LeaderLease::Clock::time_point::min();
   }
 
   void StartElection(LiveScheduler& scheduler) {
@@ -224,6 +232,7 @@ class Server {
                                .on_lost =
                                    [this, &scheduler] {
                                      lost_ = true;
+                                     writing_.Resume();
                                      scheduler.Stop();
                                    }});
     lease_now_ = lease_.get();
@@ -321,13 +330,16 @@ class Server {
 
   HttpChannel reading_{credentials_, {.name = "watches", .watchdog = true, .log = options_.log}};
   HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
-  HttpChannel writing_{credentials_,
-                       {.name = "writes",
-                        .max_in_flight = 64,
-                        .per_second = options_.requests_per_second,
-                        .burst = options_.burst,
-                        .may_send = [this] { return MayWrite(); },
-                        .log = options_.log}};
+  HttpChannel writing_{
+      credentials_,
+      {.name = "writes",
+       .max_in_flight = 64,
+       .per_second = options_.requests_per_second,
+       .burst = options_.burst,
+       .send_until = options_.leader_elect ? std::function<LeaderLease::Clock::time_point()>(
+                                                 [this] { return WriteUntil(); })
+                                           : nullptr,
+       .log = options_.log}};
   InboxApiClient client_{writing_, inbox_};
   EventRecorder events_{client_,
                         {.component = options_.scheduler_names.front(), .instance = identity_}};

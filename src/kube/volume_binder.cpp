@@ -14,6 +14,10 @@ using std::chrono::milliseconds;
 constexpr int kAttempts = 5;
 constexpr milliseconds kNews{10'000};
 
+std::string TextOf(const ClaimOrder& order) {
+  return fmt::format("{}/{}/{}", order.ns, order.name, order.uid);
+}
+
 }  // namespace
 
 milliseconds VolumePatience(const SchedulerConfig& config) {
@@ -45,18 +49,39 @@ void VolumeBinder::Bind(const ObjectRef& pod, const std::string& node,
   work->done = std::move(done);
   work->began = client_.Now();
   work->patience = options_.patience;
+  for (const ClaimOrder& order : work->claims) {
+    if (order.volume.empty()) {
+      mirror_.volumes().Select(TextOf(order), node, pod.uid);
+    } else {
+      mirror_.volumes().Reserve(order.volume, TextOf(order), pod.uid);
+    }
+  }
   WriteNext(work, 0);
+}
+
+void VolumeBinder::GiveUp(const Work& work) {
+  for (const ClaimOrder& order : work.claims) {
+    if (order.volume.empty()) {
+      mirror_.volumes().GiveUpNode(TextOf(order), work.pod.uid);
+    } else {
+      mirror_.volumes().GiveUpVolume(order.volume, TextOf(order), work.pod.uid);
+    }
+  }
+}
+
+void VolumeBinder::Finish(const WorkPtr& work, const std::optional<std::string>& problem) {
+  GiveUp(*work);  // what has come true is not expected any more
+  work->done(problem);
 }
 
 VolumeBinder::ClaimWrite VolumeBinder::WriteFor(const Work& work, const ClaimOrder& order) const {
   const PersistentVolumeClaim* claim = FindClaim(order);
   if (claim == nullptr) return {.problem = fmt::format("claim {} is gone", order.name)};
   if (claim->volume_name != kEmptyStr) return {};
-  StringPool& strings = mirror_.live().strings();
   HttpRequest request{
       .method = "PATCH", .content_type = std::string(kMergePatch), .urgency = Urgency::kBind};
   if (order.volume.empty()) {
-    const std::string_view selected = strings.Text(claim->selected_node);
+    const std::string selected = mirror_.volumes().NodeOf(*claim);
     if (selected == work.node) return {};
     if (!selected.empty())
       return {.problem = fmt::format("claim {} was given to {}", order.name, selected)};
@@ -64,15 +89,14 @@ VolumeBinder::ClaimWrite VolumeBinder::WriteFor(const Work& work, const ClaimOrd
         fmt::format("/api/v1/namespaces/{}/persistentvolumeclaims/{}", order.ns, order.name);
     request.body = SelectedNodePatch(
         work.node, mirror_.VersionOf(WatchedKind::kClaim, order.ns + "/" + order.name));
-    return {.request = std::move(request)};
+    return {.request = std::move(request), .kind = WatchedKind::kClaim};
   }
   const PersistentVolume* volume = FindVolume(order.volume);
   if (volume == nullptr) return {.problem = fmt::format("volume {} is gone", order.volume)};
-  if (strings.Text(volume->claim_uid) == order.uid) return {};
+  const std::string reserved = mirror_.volumes().ClaimOf(*volume);
+  if (reserved == TextOf(order)) return {};
   // Reserved for the claim by name, by whoever made it: the UID is what is missing.
-  const bool for_us =
-      strings.Text(volume->claim_ns) == order.ns && strings.Text(volume->claim_name) == order.name;
-  if (volume->claim_uid != kEmptyStr || (volume->claim_name != kEmptyStr && !for_us))
+  if (!reserved.empty() && reserved != fmt::format("{}/{}/", order.ns, order.name))
     return {.problem = fmt::format("volume {} was given to another claim", order.volume)};
   request.target = fmt::format("/api/v1/persistentvolumes/{}", order.volume);
   request.body = ClaimRefPatch(order.ns, order.name, order.uid,
@@ -85,48 +109,56 @@ VolumeBinder::ClaimWrite VolumeBinder::WriteFor(const Work& work, const ClaimOrd
 void VolumeBinder::WriteNext(const WorkPtr& work, int attempt) {
   while (work->next < work->claims.size()) {
     ClaimWrite write = WriteFor(*work, work->claims[work->next]);
-    if (!write.problem.empty()) return work->done(write.problem);
+    if (!write.problem.empty()) return Finish(work, write.problem);
     if (!write.request) {
       ++work->next;
       attempt = 0;
       continue;
     }
     std::string target = write.request->target;
-    client_.Send(std::move(*write.request), [this, work, attempt, target = std::move(target)](
-                                                const HttpResponse& response) {
+    client_.Send(std::move(*write.request), [this, work, attempt, target = std::move(target),
+                                             kind = write.kind](const HttpResponse& response) {
       if (response.ok()) {
+        TakeAnswer(kind, response.body);
         ++work->next;
         return WriteNext(work, 0);
       }
-      if ((IsTransient(response) || response.status == 409) && attempt + 1 < kAttempts) {
+      if (!response.kept_back && (IsTransient(response) || response.status == 409) &&
+          attempt + 1 < kAttempts) {
         const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
                                            milliseconds(100) * (1 << attempt));
         client_.After(wait, [this, work, attempt] { WriteNext(work, attempt + 1); });
         return;
       }
-      work->done(fmt::format("{}: {}", target, Describe(response)));
+      Finish(work, fmt::format("{}: {}", target, Describe(response)));
     });
     return;
   }
   Wait(work);
 }
 
+void VolumeBinder::TakeAnswer(WatchedKind kind, const std::string& body) {
+  ObjectMessage message{ObjectMessage::What::kReread, kind, Padded(body), {}};
+  Result<ObjectHead> head = parser_.ParseHead(message.object);
+  if (!head || head->uid.empty()) return;  // the watch will show it
+  message.head = std::move(*head);
+  mirror_.Apply(std::move(message));
+}
+
 VolumeBinder::ClaimState VolumeBinder::StateOf(const Work& work, const ClaimOrder& order) const {
   const PersistentVolumeClaim* claim = FindClaim(order);
   if (claim == nullptr) return {.problem = fmt::format("claim {} is gone", order.name)};
-  StringPool& strings = mirror_.live().strings();
   if (claim->fully_bound && claim->volume_name != kEmptyStr) return {.bound = true};
   if (order.volume.empty()) {
     // The provisioner takes the annotation away when it cannot make one there.
-    const std::string_view node = strings.Text(claim->selected_node);
-    if (node != work.node)
+    if (mirror_.volumes().NodeOf(*claim) != work.node)
       return {.problem =
                   fmt::format("no volume can be made for claim {} on {}", order.name, work.node)};
     return {};
   }
   const PersistentVolume* volume = FindVolume(order.volume);
   if (volume == nullptr) return {.problem = fmt::format("volume {} is gone", order.volume)};
-  if (strings.Text(volume->claim_uid) != order.uid)
+  if (mirror_.volumes().ClaimOf(*volume) != TextOf(order))
     return {.problem = fmt::format("volume {} was given to another claim", order.volume)};
   return {};
 }
@@ -134,19 +166,19 @@ VolumeBinder::ClaimState VolumeBinder::StateOf(const Work& work, const ClaimOrde
 // What was written is seen through the watch, a little later; until then it is no problem.
 void VolumeBinder::Wait(const WorkPtr& work) {
   client_.After(options_.look_every, [this, work] {
-    if (mirror_.UidOf(WatchedKind::kPod, work->pod.Key()) != work->pod.uid) return;
+    if (mirror_.UidOf(WatchedKind::kPod, work->pod.Key()) != work->pod.uid) return GiveUp(*work);
     const milliseconds waited(ElapsedNs(work->began, client_.Now()) / 1'000'000);
     std::string open;
     for (const ClaimOrder& order : work->claims) {
       const ClaimState state = StateOf(*work, order);
       if (state.bound) continue;
-      if (!state.problem.empty() && waited > kNews) return work->done(state.problem);
+      if (!state.problem.empty() && waited > kNews) return Finish(work, state.problem);
       if (open.empty()) open = order.name;
     }
-    if (open.empty()) return work->done(std::nullopt);
+    if (open.empty()) return Finish(work, std::nullopt);
     if (waited >= work->patience)
-      return work->done(fmt::format("claim {} is still not bound after {} s", open,
-                                    work->patience.count() / 1000));
+      return Finish(work, fmt::format("claim {} is still not bound after {} s", open,
+                                      work->patience.count() / 1000));
     Wait(work);
   });
 }

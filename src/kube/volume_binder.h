@@ -2,7 +2,8 @@
 // the claim (claimRef), a claim without one is told the node (annotation selected-node), so that
 // its provisioner makes one there. Then the controllers are waited for; a wait ends with the claims
 // bound, with somebody giving up, or when patience is over. Nothing is written twice: after a
-// restart the volumes are found as they were left, and waited for again.
+// restart the volumes are found as they were left, and waited for again. From the first moment on
+// the mirror counts them as taken, until the server shows them so or the wait has ended.
 //
 // Owned by the scheduling thread.
 #pragma once
@@ -54,11 +55,16 @@ class VolumeBinder {
   // What is to be written for a claim, if anything still is; or why it is too late.
   struct ClaimWrite {
     std::optional<HttpRequest> request;
+    WatchedKind kind = WatchedKind::kVolume;
     std::string problem;
   };
   ClaimWrite WriteFor(const Work& work, const ClaimOrder& order) const;
   void WriteNext(const WorkPtr& work, int attempt);
+  // A write has been answered: what it says about the object is the newest there is.
+  void TakeAnswer(WatchedKind kind, const std::string& body);
   void Wait(const WorkPtr& work);
+  void GiveUp(const Work& work);
+  void Finish(const WorkPtr& work, const std::optional<std::string>& problem);
   // Whether it is bound; else why it never will be, or nothing when that is open.
   struct ClaimState {
     bool bound = false;
@@ -71,6 +77,7 @@ class VolumeBinder {
   ApiClient& client_;
   ClusterMirror& mirror_;
   Options options_;
+  ApiTextParser parser_;
 };
 
 // How long a configuration has volumes waited for (predicates: volumebinding.bindTimeoutSeconds).

@@ -52,6 +52,18 @@ class VolumeBinderTest : public ::testing::Test {
                 });
   }
 
+  // Whose the volume is, as the next cycle sees it.
+  std::string OwnerOfVolume() {
+    StringPool& s = mirror.live().strings();
+    const PersistentVolume* volume = mirror.live().FindVolume(s.Intern("v"));
+    return std::string(s.Text(volume->claim_uid));
+  }
+  std::string NodeOfClaim() {
+    StringPool& s = mirror.live().strings();
+    return std::string(
+        s.Text(mirror.live().FindClaim(s.Intern("a"), s.Intern("c"))->selected_node));
+  }
+
   ScriptedClient client;
   ApiTextParser parser;
   ClusterMirror mirror{{.kinds = {WatchedKind::kPod, WatchedKind::kClaim, WatchedKind::kVolume}}};
@@ -158,6 +170,100 @@ TEST_F(VolumeBinderTest, NobodyWaitsForAPodThatIsGone) {
   SeeBound();
   client.Pass(milliseconds(120'000));
   EXPECT_EQ(outcomes, Lines{});
+}
+
+constexpr const char* kOurs = R"(,"claimRef":{"namespace":"a","name":"c","uid":"cu"})";
+
+TEST_F(VolumeBinderTest, AVolumeCountsAsTakenFromTheFirstMomentOn) {
+  Bind("v");
+  EXPECT_EQ(OwnerOfVolume(), "cu");
+  SeeVolume("");
+  EXPECT_EQ(OwnerOfVolume(), "cu") << "old news";
+  client.Answer(200);
+  EXPECT_EQ(OwnerOfVolume(), "cu");
+  EXPECT_EQ(mirror.expectations(), 1u);
+  SeeVolume(kOurs);
+  EXPECT_EQ(OwnerOfVolume(), "cu");
+  EXPECT_EQ(mirror.expectations(), 0u);
+  SeeVolume("");
+  EXPECT_EQ(OwnerOfVolume(), "") << "somebody took it back";
+}
+
+TEST_F(VolumeBinderTest, AVolumeThatCannotBeHadIsFreeAgain) {
+  Bind("v");
+  client.Answer(403);
+  EXPECT_EQ(outcomes.size(), 1u);
+  EXPECT_EQ(OwnerOfVolume(), "");
+  EXPECT_EQ(mirror.expectations(), 0u);
+  // One that was reserved by name is so again.
+  SeeVolume(R"(,"claimRef":{"namespace":"a","name":"c"})");
+  Bind("v");
+  EXPECT_EQ(OwnerOfVolume(), "cu");
+  client.Answer(403);
+  EXPECT_EQ(OwnerOfVolume(), "");
+  StringPool& s = mirror.live().strings();
+  EXPECT_EQ(s.Text(mirror.live().FindVolume(s.Intern("v"))->claim_name), "c");
+}
+
+TEST_F(VolumeBinderTest, AnotherOnesVolumeIsNotExpectedToBeOurs) {
+  Bind("v");
+  SeeVolume(R"(,"claimRef":{"namespace":"a","name":"other","uid":"ou"})");
+  EXPECT_EQ(OwnerOfVolume(), "ou");
+  EXPECT_EQ(mirror.expectations(), 0u);
+  client.Answer(409);
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(OwnerOfVolume(), "ou");
+}
+
+TEST_F(VolumeBinderTest, AClaimCountsAsSentToItsNode) {
+  Bind("");
+  EXPECT_EQ(NodeOfClaim(), "n");
+  SeeClaim("");
+  EXPECT_EQ(NodeOfClaim(), "n") << "old news";
+  client.Answer(403);
+  EXPECT_EQ(NodeOfClaim(), "");
+  Bind("");
+  client.Answer(200);
+  SeeClaim(R"("volume.kubernetes.io/selected-node":"n")");
+  EXPECT_EQ(mirror.expectations(), 0u);
+  SeeClaim("");
+  EXPECT_EQ(NodeOfClaim(), "") << "the provisioner has given up";
+}
+
+TEST_F(VolumeBinderTest, TheAnswerToAWriteIsNewsAlready) {
+  Bind("v");
+  client.Answer(200,
+                R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"v","uid":"",)"
+                R"("resourceVersion":"9"},"spec":{"capacity":{"storage":"1Gi"}}})");
+  EXPECT_EQ(mirror.expectations(), 1u) << "no UID: not an answer one can use";
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(outcomes, Lines{});
+  See(WatchedKind::kVolume,
+      R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"v","uid":"vu"},)"
+      R"("spec":{"capacity":{"storage":"1Gi"}}})");
+  Bind("v");
+  client.Answer(200,
+                R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"v","uid":"vu",)"
+                R"("resourceVersion":"99"},"spec":{"capacity":{"storage":"1Gi"},"claimRef":)"
+                R"({"namespace":"a","name":"c","uid":"cu"}}})");
+  EXPECT_EQ(mirror.expectations(), 0u);
+  EXPECT_EQ(OwnerOfVolume(), "cu");
+}
+
+TEST_F(VolumeBinderTest, AVolumeIsExpectedForAsLongAsOneOfItsPodsWantsIt) {
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"q","namespace":"a","uid":"uq"},)"
+      R"("spec":{"schedulerName":"volcano","containers":[{"name":"c"}]},)"
+      R"("status":{"phase":"Pending"}})");
+  Bind("v");
+  binder.Bind(PodRef("a", "q", "uq"), "n", {{"a", "c", "cu", "v"}},
+              [](const std::optional<std::string>&) {});
+  client.Answer(403);
+  EXPECT_EQ(OwnerOfVolume(), "cu");
+  client.Answer(200);
+  mirror.Gone(WatchedKind::kPod, "a/q", "uq");
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(OwnerOfVolume(), "");
 }
 
 TEST(VolumePatience, IsTheConfigurations) {

@@ -8,7 +8,8 @@ namespace krafla {
 namespace {
 
 size_t SizeOf(const RecordedChange& change) {
-  size_t size = sizeof(RecordedChange) + change.key.size() + change.object.size();
+  size_t size =
+      sizeof(RecordedChange) + change.key.size() + change.object.size() + change.mark.to.size();
   if (change.cycle != nullptr)
     size += sizeof(RecordedCycle) +
             200 * (change.cycle->binds.size() + change.cycle->phases.size()) +
@@ -44,7 +45,11 @@ void ChangeFeed::Fold() {
 RecordedChange& ChangeFeed::FoldedObject(std::string_view kind, const std::string& key) {
   const auto [it, is_new] = folded_.try_emplace({kind, key});
   if (is_new)
-    it->second = {.what = RecordedChange::What::kMark, .kind = kind, .key = key, .cycle = {}};
+    it->second = {.what = RecordedChange::What::kMark,
+                  .kind = kind,
+                  .key = key,
+                  .mark = {AssumedMark::What::kUnchanged, {}},
+                  .cycle = {}};
   return it->second;
 }
 
@@ -66,7 +71,7 @@ void ChangeFeed::FoldOne(RecordedChange change) {
     }
     case RecordedChange::What::kMark: {
       RecordedChange& object = FoldedObject(change.kind, change.key);
-      if (change.mark.what != PodMark::What::kNone) object.mark = change.mark;
+      if (change.mark.what != AssumedMark::What::kUnchanged) object.mark = change.mark;
       if (change.phase) object.phase = change.phase;
       return;
     }
@@ -85,9 +90,9 @@ void ChangeFeed::FoldOne(RecordedChange change) {
     FoldedObject(holder.kind, holder.key).phase = phase.after;
   }
   for (const RecordedEviction& eviction : change.cycle->evictions)
-    FoldedObject("Pod", eviction.pod).mark = {PodMark::What::kReleasing, {}};
+    FoldedObject("Pod", eviction.pod).mark = {AssumedMark::What::kReleasing, {}};
   for (const RecordedBind& bind : change.cycle->binds)
-    FoldedObject("Pod", bind.pod).mark = {PodMark::What::kBinding, bind.node};
+    FoldedObject("Pod", bind.pod).mark = {AssumedMark::What::kBinding, bind.node};
 }
 
 ChangeFeed::Batch ChangeFeed::Take(Clock::time_point until) {

@@ -27,7 +27,7 @@ std::string Shown(const KeptState& state) {
   std::string text;
   for (const KeptState::Entry& entry : state.Entries()) {
     text += std::string(entry.kind) + " " + entry.key + " " + *entry.object.text + " " +
-            std::to_string(static_cast<int>(entry.object.mark.what)) + entry.object.mark.node;
+            std::to_string(static_cast<int>(entry.object.mark.what)) + entry.object.mark.to;
     if (entry.object.phase) text += " " + std::string(ToString(*entry.object.phase));
     text += "\n";
   }
@@ -94,7 +94,7 @@ TEST(ChangeFeed, AMarkOfAnObjectThatWasHandedOverBeforeIsNotLost) {
   for (RecordedChange& change : feed.Take(ChangeFeed::Clock::now()).changes) state.Apply(change);
   for (const KeptState::Entry& entry : state.Entries())
     if (entry.key == "a/p") {
-      EXPECT_EQ(entry.object.mark, (PodMark{PodMark::What::kBinding, "n1"}));
+      EXPECT_EQ(entry.object.mark, (AssumedMark{AssumedMark::What::kBinding, "n1"}));
     }
 }
 
@@ -105,7 +105,7 @@ TEST(KeptState, SaysWhatIsNews) {
   RecordedChange again = Pod("p");
   EXPECT_FALSE(state.Apply(again));
   RecordedChange marked = Pod("p");
-  marked.mark = {PodMark::What::kReleasing, {}};
+  marked.mark = {AssumedMark::What::kReleasing, {}};
   EXPECT_TRUE(state.Apply(marked));
   RecordedChange gone{.what = What::kGone, .kind = "Pod", .key = "a/p", .cycle = {}};
   EXPECT_TRUE(state.Apply(gone));

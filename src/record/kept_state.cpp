@@ -30,15 +30,15 @@ bool KeptState::Put(RecordedChange& change) {
   return true;
 }
 
-bool KeptState::Mark(std::string_view kind, const std::string& key, const PodMark* mark,
-                     std::optional<JobPhase> phase) {
+const KeptObject* KeptState::Mark(std::string_view kind, const std::string& key,
+                                  const AssumedMark* mark, std::optional<JobPhase> phase) {
   const auto objects = objects_.find(kind);
-  if (objects == objects_.end()) return false;
+  if (objects == objects_.end()) return nullptr;
   const auto object = objects->second.find(key);
-  if (object == objects->second.end()) return false;
+  if (object == objects->second.end()) return nullptr;
   if (mark != nullptr) object->second.mark = *mark;
   if (phase) object->second.phase = phase;
-  return true;
+  return &object->second;
 }
 
 void KeptState::ApplyDecisions(const RecordedCycle& cycle) {
@@ -47,11 +47,11 @@ void KeptState::ApplyDecisions(const RecordedCycle& cycle) {
     Mark(holder.kind, holder.key, nullptr, phase.after);
   }
   for (const RecordedEviction& eviction : cycle.evictions) {
-    const PodMark mark{PodMark::What::kReleasing, {}};
+    const AssumedMark mark{AssumedMark::What::kReleasing, {}};
     Mark("Pod", eviction.pod, &mark, std::nullopt);
   }
   for (const RecordedBind& bind : cycle.binds) {
-    const PodMark mark{PodMark::What::kBinding, bind.node};
+    const AssumedMark mark{AssumedMark::What::kBinding, bind.node};
     Mark("Pod", bind.pod, &mark, std::nullopt);
   }
 }
@@ -71,11 +71,18 @@ bool KeptState::Apply(RecordedChange& change) {
       objects->second.erase(object);
       break;
     }
-    case RecordedChange::What::kMark:
-      changed =
-          Mark(change.kind, change.key,
-               change.mark.what == PodMark::What::kNone ? nullptr : &change.mark, change.phase);
+    case RecordedChange::What::kMark: {
+      const bool marks = change.mark.what != AssumedMark::What::kUnchanged;
+      const KeptObject* object =
+          Mark(change.kind, change.key, marks ? &change.mark : nullptr, change.phase);
+      changed = object != nullptr;
+      if (!changed) break;
+      change.what = RecordedChange::What::kPut;
+      change.object = *object->text;
+      change.mark = object->mark;
+      change.phase = object->phase;
       break;
+    }
     case RecordedChange::What::kMemory:
       memory_ = change.memory;
       break;

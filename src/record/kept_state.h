@@ -20,14 +20,15 @@ namespace krafla {
 
 struct KeptObject {
   std::shared_ptr<const std::string> text;  // shared with copies of the state; never changes
-  PodMark mark;
+  AssumedMark mark;
   std::optional<JobPhase> phase;
 };
 
 class KeptState {
  public:
   // Applies a change; objects are reduced on the way (manifest/reduced_object.h) and `change` then
-  // holds the reduced text. False: it says nothing that was not known, or cannot be read.
+  // holds the reduced text. A mark becomes a kPut with the text that is known. False: it says
+  // nothing that was not known, or cannot be read.
   bool Apply(RecordedChange& change);
 
   struct Entry {
@@ -51,8 +52,9 @@ class KeptState {
   using Objects = std::unordered_map<std::string, KeptObject>;
 
   bool Put(RecordedChange& change);
-  bool Mark(std::string_view kind, const std::string& key, const PodMark* mark,
-            std::optional<JobPhase> phase);
+  // Null: there is no such object. A mark that is null stays as it is, as does a phase.
+  const KeptObject* Mark(std::string_view kind, const std::string& key, const AssumedMark* mark,
+                         std::optional<JobPhase> phase);
   void ApplyDecisions(const RecordedCycle& cycle);
 
   std::map<std::string_view, Objects> objects_;

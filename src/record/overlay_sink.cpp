@@ -28,14 +28,14 @@ StrId OverlaySink::GroupName(StrId pod) {
 FactSink::Added OverlaySink::AddPod(PodFacts pod, Origin origin) {
   outcome_.mark = MarkOf(pod.task);
   switch (outcome_.mark.what) {
-    case PodMark::What::kNone:
-      break;
-    case PodMark::What::kBinding:
+    case AssumedMark::What::kBinding:
       pod.task.status = TaskStatus::kBinding;
-      pod.task.node_name = strings().Intern(outcome_.mark.node);
+      pod.task.node_name = strings().Intern(outcome_.mark.to);
       break;
-    case PodMark::What::kReleasing:
+    case AssumedMark::What::kReleasing:
       pod.task.status = TaskStatus::kReleasing;
+      break;
+    default:
       break;
   }
   MakeGroupOfOne(pod);
@@ -60,6 +60,34 @@ bool OverlaySink::AddNode(NodeFacts node) {
     return true;
   }
   return live_.AddNode(std::move(node));
+}
+
+void LayOver(const AssumedMark& mark, StringPool& strings, PersistentVolume& volume) {
+  if (mark.what != AssumedMark::What::kReserved) return;
+  const std::string_view claim = mark.to;
+  const size_t name = std::min(claim.find('/'), claim.size());
+  const size_t uid = std::min(claim.rfind('/'), claim.size());
+  volume.claim_ns = strings.Intern(claim.substr(0, name));
+  volume.claim_name =
+      strings.Intern(name == uid ? std::string_view() : claim.substr(name + 1, uid - name - 1));
+  volume.claim_uid =
+      strings.Intern(uid == claim.size() ? std::string_view() : claim.substr(uid + 1));
+}
+
+void LayOver(const AssumedMark& mark, StringPool& strings, PersistentVolumeClaim& claim) {
+  if (mark.what == AssumedMark::What::kSelected) claim.selected_node = strings.Intern(mark.to);
+}
+
+bool OverlaySink::AddClaim(PersistentVolumeClaim claim) {
+  outcome_.mark = MarkOf(claim);
+  LayOver(outcome_.mark, strings(), claim);
+  return Note(live_.AddClaim(std::move(claim)));
+}
+
+bool OverlaySink::AddVolume(PersistentVolume volume) {
+  outcome_.mark = MarkOf(volume);
+  LayOver(outcome_.mark, strings(), volume);
+  return Note(live_.AddVolume(std::move(volume)));
 }
 
 void OverlaySink::MakeGroupOfOne(PodFacts& pod) {

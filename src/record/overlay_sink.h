@@ -1,8 +1,8 @@
 // Between a decoder and a live cluster: adds what objects do not say themselves. A pod that is
-// being bound or evicted counts as such, a PodGroup has the phase that is in force, a pod of ours
-// that names no PodGroup becomes a group of its own, and nodes without one of the wanted labels are
-// not there. Where marks and phases come from is the business of whoever derives from it: what was
-// asked for and not yet seen, or what was recorded.
+// being bound or evicted counts as such, a volume that is being given to a claim too, a PodGroup
+// has the phase that is in force, a pod of ours that names no PodGroup becomes a group of its own,
+// and nodes without one of the wanted labels are not there. Where marks and phases come from is the
+// business of whoever derives from it: what was asked for and not yet seen, or what was recorded.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,11 @@
 
 namespace krafla {
 
+// What a mark says is done to the facts, if it is of that kind. A mark of kReserved without a claim
+// makes the volume free.
+void LayOver(const AssumedMark& mark, StringPool& strings, PersistentVolume& volume);
+void LayOver(const AssumedMark& mark, StringPool& strings, PersistentVolumeClaim& claim);
+
 using NodeLabels = std::vector<std::pair<std::string, std::string>>;
 
 class OverlaySink : public FactSink {
@@ -28,7 +33,7 @@ class OverlaySink : public FactSink {
   // What became of it. Not `added`: it could not be read, and all is as it was.
   struct Outcome {
     bool added = false;
-    PodMark mark;
+    AssumedMark mark;
     std::optional<JobPhase> phase;
   };
   const Outcome& outcome() const { return outcome_; }
@@ -47,10 +52,8 @@ class OverlaySink : public FactSink {
   bool AddBudget(PodDisruptionBudget budget) final {
     return Note(live_.AddBudget(std::move(budget)));
   }
-  bool AddClaim(PersistentVolumeClaim claim) final {
-    return Note(live_.AddClaim(std::move(claim)));
-  }
-  bool AddVolume(PersistentVolume volume) final { return Note(live_.AddVolume(std::move(volume))); }
+  bool AddClaim(PersistentVolumeClaim claim) final;
+  bool AddVolume(PersistentVolume volume) final;
   bool AddStorageClass(StorageClass storage_class) final {
     return Note(live_.AddStorageClass(std::move(storage_class)));
   }
@@ -60,7 +63,9 @@ class OverlaySink : public FactSink {
   }
 
  protected:
-  virtual PodMark MarkOf(const Task& task) = 0;
+  virtual AssumedMark MarkOf(const Task& task) = 0;
+  virtual AssumedMark MarkOf(const PersistentVolume& volume) = 0;
+  virtual AssumedMark MarkOf(const PersistentVolumeClaim& claim) = 0;
   // Nothing: the object's own.
   virtual std::optional<JobPhase> PhaseOf(const Job& job) = 0;
   // The first phase of a group of one that is made now; nothing: as its pod says.

@@ -68,16 +68,39 @@ std::string StateEndLine(size_t objects, uint64_t cycles) {
   return fmt::format("{{\"state\":\"complete\",\"objects\":{},\"cycles\":{}}}", objects, cycles);
 }
 
+namespace {
+
+void WriteMark(JsonWriter& json, const AssumedMark& mark) {
+  switch (mark.what) {
+    case AssumedMark::What::kNone:
+    case AssumedMark::What::kUnchanged:
+      return;
+    case AssumedMark::What::kBinding:
+      json.Key("binding").String(mark.to);
+      return;
+    case AssumedMark::What::kReleasing:
+      json.Key("releasing").Bool(true);
+      return;
+    case AssumedMark::What::kReserved:
+      json.Key("reserved").String(mark.to);
+      return;
+    case AssumedMark::What::kSelected:
+      json.Key("selected").String(mark.to);
+      return;
+  }
+}
+
+}  // namespace
+
 std::string ChangeLine(const RecordedChange& change) {
   JsonWriter json;
   json.BeginObject();
   switch (change.what) {
-    case RecordedChange::What::kMark:  // only follows a gap, behind which the state is written anew
+    case RecordedChange::What::kMark:  // is a kPut by now
       break;
     case RecordedChange::What::kPut:
       json.Key("put").String(change.kind).Key("key").String(change.key);
-      if (change.mark.what == PodMark::What::kBinding) json.Key("binding").String(change.mark.node);
-      if (change.mark.what == PodMark::What::kReleasing) json.Key("releasing").Bool(true);
+      WriteMark(json, change.mark);
       if (change.phase) json.Key("phase").String(ToString(*change.phase));
       json.Key("object").Raw(change.object);
       break;
@@ -221,8 +244,11 @@ Result<RecordLine> ParsePut(LineReader& line, const std::string& kind_name) {
     return Fail(fmt::format("has an object of kind {} that is incomplete", Quoted(kind_name)));
   RecordedChange change{
       .kind = *kind, .key = std::move(*key), .object = std::move(*object), .cycle = {}};
-  if (auto node = line.Text("binding")) change.mark = {PodMark::What::kBinding, std::move(*node)};
-  if (line.Flag("releasing")) change.mark = {PodMark::What::kReleasing, {}};
+  for (const auto& [word, what] : {std::pair("binding", AssumedMark::What::kBinding),
+                                   std::pair("reserved", AssumedMark::What::kReserved),
+                                   std::pair("selected", AssumedMark::What::kSelected)})
+    if (auto to = line.Text(word)) change.mark = {what, std::move(*to)};
+  if (line.Flag("releasing")) change.mark = {AssumedMark::What::kReleasing, {}};
   if (const auto word = line.Text("phase")) {
     for (const JobPhase phase : kPhases)
       if (ToString(phase) == *word) change.phase = phase;

@@ -17,13 +17,20 @@
 
 namespace krafla {
 
-// How a pod counts although its object does not say so: what was decided and is not yet seen.
-struct PodMark {
-  enum class What : uint8_t { kNone, kBinding, kReleasing };
+// How an object counts although it does not say so: what was decided and is not yet seen.
+struct AssumedMark {
+  enum class What : uint8_t {
+    kNone,
+    kBinding,    // a pod, to a node
+    kReleasing,  // a pod
+    kReserved,   // a volume, to a claim
+    kSelected,   // a claim, to the node its volume is to be made on
+    kUnchanged,  // of RecordedChange::What::kMark: only the phase is new
+  };
   What what = What::kNone;
-  std::string node;  // of kBinding
+  std::string to;  // the node; of kReserved the claim, "namespace/name/uid"
 
-  bool operator==(const PodMark&) const = default;
+  bool operator==(const AssumedMark&) const = default;
 };
 
 struct RecordedBind {
@@ -69,7 +76,7 @@ struct RecordedChange {
   enum class What : uint8_t {
     kPut,     // an object is there, and like this
     kGone,    // it is not
-    kMark,    // as kPut, but only the mark and the phase are new
+    kMark,    // as kPut, but only the mark or the phase is new
     kMemory,  // the memory was changed by somebody else than a cycle
     kConfig,  // another configuration is in force
     kCycle,
@@ -78,7 +85,7 @@ struct RecordedChange {
   std::string_view kind;  // "Pod"; of kPut, kGone and kMark, lives as long as the program
   std::string key;        // "namespace/name" or "name"
   std::string object;     // JSON; of kConfig the text
-  PodMark mark;
+  AssumedMark mark;
   // Of a PodGroup: its phase in force, when the object does not say so. Of a pod that is a group of
   // its own: that group's phase.
   std::optional<JobPhase> phase;

@@ -11,11 +11,13 @@ namespace krafla {
 class ReplayWorld::Sink final : public OverlaySink {
  public:
   using OverlaySink::OverlaySink;
-  PodMark mark;
+  AssumedMark mark;
   std::optional<JobPhase> phase;
 
  private:
-  PodMark MarkOf(const Task&) override { return mark; }
+  AssumedMark MarkOf(const Task&) override { return mark; }
+  AssumedMark MarkOf(const PersistentVolume&) override { return mark; }
+  AssumedMark MarkOf(const PersistentVolumeClaim&) override { return mark; }
   std::optional<JobPhase> PhaseOf(const Job&) override { return phase; }
   std::optional<JobPhase> FirstPhaseOfOne(const Task&) override { return phase; }
 };
@@ -53,7 +55,7 @@ std::string QueueNamedBy(const std::string& padded_pod) {
 }
 
 void ReplayWorld::Put(std::string_view kind, const std::string& key, std::string_view object,
-                      const PodMark& mark, std::optional<JobPhase> phase) {
+                      const AssumedMark& mark, std::optional<JobPhase> phase) {
   padded_.reserve(object.size() + simdjson::SIMDJSON_PADDING);
   padded_ = object;
   sink_->Begin(kind == "Pod" ? QueueNamedBy(padded_) : std::string());

@@ -36,7 +36,7 @@ class ReplayWorld {
   // kPut and kGone; others are not about objects.
   void Apply(const RecordedChange& change);
   void Put(std::string_view kind, const std::string& key, std::string_view object,
-           const PodMark& mark, std::optional<JobPhase> phase);
+           const AssumedMark& mark, std::optional<JobPhase> phase);
   void Fill(const std::vector<KeptState::Entry>& entries);
 
   LiveCluster& live() { return live_; }

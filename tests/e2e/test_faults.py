@@ -109,19 +109,42 @@ class Faults(ClusterTestCase):
         proxy.close()
 
     def test_pods_and_nodes_deleted_while_being_bound(self):
-        self.node("stays", cpu="40", memory="64Gi")
-        self.scheduler()
-        for i in range(10):
-            self.node(f"goes{i}", cpu="40", memory="64Gi")
-            self.gangs(1, 4, i)
+        self.node("stays", cpu="200", memory="64Gi")
+        # Slow enough for a gang's last binding to be decided long before it is sent.
+        self.scheduler(flags=("--kube-api-qps=20", "--kube-api-burst=1"))
+        rounds, size = 5, 8
+        deleted, nodes_gone_at = [], {}
+        for i in range(rounds):
+            self.node(f"goes{i}", cpu="200", memory="64Gi")
+            self.gangs(1, size, i)
+            eventually("binding has begun", lambda: self.binds_of(f"g{i}-"), every_s=0.01)
+            # All of the gang is decided by now. The last one goes, and a node of some.
             self.plane.request("DELETE", f"/api/v1/nodes/goes{i}")
-            self.plane.request("DELETE",
-                               f"/api/v1/namespaces/team-a/pods/g{i}-0?gracePeriodSeconds=0")
-            self.pod(f"again{i}", f"g{i}")
+            nodes_gone_at[f"goes{i}"] = time.time()
+            waiting = [n for n, p in self.pods().items()
+                       if n.startswith(f"g{i}-") and not p["spec"].get("nodeName")]
+            if waiting:
+                deleted.append(max(waiting))
+                self.plane.request("DELETE", f"/api/v1/namespaces/team-a/pods/{deleted[-1]}"
+                                   "?gracePeriodSeconds=0")
+                self.pod(f"again{i}", f"g{i}")
+            # The next round begins with nothing under way.
+            eventually("all have a place", lambda: all(
+                p["spec"].get("nodeName") for p in self.pods().values()))
         # Who was bound to a node that went is lost with it, as anywhere; nobody waits for ever.
-        eventually("all have a place", lambda: all(
-            p["spec"].get("nodeName") for p in self.pods().values()), 60)
-        self.assert_all_is_well(40)
+        self.assert_all_is_well(rounds * size)
+        # The server's own word that deletions met bindings under way.
+        self.assertGreater(self.bindings_of_deleted(deleted), 0, "no pod went while being bound")
+        late = [n for n, at in self.audited("create", "binding")
+                if at > nodes_gone_at.get(self.bound().get(n), at)]
+        self.assertTrue(late, "no node went while pods were being bound to it")
+
+    def bindings_of_deleted(self, names):
+        """Bindings that the server refused because the pod was gone."""
+        return sum(e["verb"] == "create" and e["objectRef"].get("subresource") == "binding"
+                   and e["objectRef"]["name"] in names
+                   and e.get("responseStatus", {}).get("code") == 404
+                   for e in self.audit_entries() if "objectRef" in e)
 
     def test_a_pod_group_deleted_under_its_pods(self):
         self.node("n1", cpu="4")

@@ -98,6 +98,69 @@ class Volumes(ClusterTestCase):
         self.assert_all_is_well(1)
         self.assertEqual(self.bound(), {"p": "n2"})
 
+    def gang_with_claims(self, name, size, storage_class):
+        self.group(name, size)
+        for i in range(size):
+            self.claim(f"{name}-{i}", storage_class)
+            self.pod_with(f"{name}-{i}", f"{name}-{i}", group=name)
+
+    def reserved(self):
+        """Claims by the volume that is reserved for them."""
+        return {v["metadata"]["name"]: v["spec"]["claimRef"]["name"]
+                for v in self.plane.get(VOLUMES)["items"] if v["spec"].get("claimRef")}
+
+    def bind_reserved(self, prefix):
+        for volume, claim in self.reserved().items():
+            if claim.startswith(prefix):
+                self.bind_claim(claim, volume)
+
+    def test_a_second_gang_does_not_get_the_volumes_of_the_first(self):
+        self.storage_class("local", "kubernetes.io/no-provisioner")
+        for i in range(3):
+            self.node(f"n{i}", labels={"host": f"n{i}"})
+            self.volume(f"v{i}", f"n{i}", "local")
+        # So slow that the second gang comes between the first one's two writes: one of its volumes
+        # is taken in the scheduler's mind alone.
+        self.scheduler(flags=("--kube-api-qps=1", "--kube-api-burst=1"))
+        self.gang_with_claims("a", 2, "local")
+        eventually("the first volume is reserved", lambda: len(self.reserved()) == 1, every_s=0.01)
+        self.gang_with_claims("b", 2, "local")
+        eventually("both are", lambda: len(self.reserved()) == 2)
+        self.stays("the second gang waits as a whole", lambda: sorted(
+            self.reserved().values()) == ["a-0", "a-1"] and not self.bound(), 3)
+        self.bind_reserved("a-")
+        self.wait_bound(2, prefix="a-")
+        self.stays("nobody is half bound", lambda: len(self.bound()) == 2
+                   and len(self.reserved()) == 2, 2)
+        for i in range(2):
+            self.assertFalse([m for r, m in self.events("Pod", f"b-{i}") if "binding" in m])
+        # With one volume more it has its turn.
+        self.node("n3", labels={"host": "n3"})
+        self.volume("v3", "n3", "local")
+        eventually("all are reserved", lambda: sorted(
+            self.reserved().values()) == ["a-0", "a-1", "b-0", "b-1"])
+        self.bind_reserved("b-")
+        self.assert_all_is_well(4)
+
+    def test_a_node_deleted_while_volumes_are_waited_for(self):
+        self.node("n1", labels={"host": "n1"})
+        self.storage_class("local", "kubernetes.io/no-provisioner")
+        self.volume("v", "n1", "local")
+        self.claim("data", "local")
+        self.scheduler()
+        self.pod_with("p", "data")
+        eventually("the volume is reserved", lambda: self.reserved() == {"v": "data"})
+        self.plane.request("DELETE", "/api/v1/nodes/n1")
+        self.bind_claim("data", "v")
+        eventually("it is told", lambda: any(
+            r == "FailedScheduling" and "binding volumes on n1 failed: the node is gone" in m
+            for r, m in self.events("Pod", "p")))
+        self.assertEqual(self.bound(), {})
+        self.assertEqual(self.successful("create", "binding"), {})
+        # The volume is the pod's still: when its node is back it goes there.
+        self.node("n1", labels={"host": "n1"})
+        self.assert_all_is_well(1)
+
     def test_a_restart_while_volumes_are_waited_for(self):
         self.node("n1", labels={"host": "n1"})
         self.storage_class("made", "disk.example.com")
