@@ -62,6 +62,10 @@ class ClusterMirror::Sink final : public OverlaySink {
 
 ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options)) {
   live_ = std::make_unique<LiveCluster>(options_.build);
+  MakeDecoder();
+}
+
+void ClusterMirror::MakeDecoder() {
   sink_ = std::make_unique<Sink>(*this, *live_);
   decoder_ = std::make_unique<ObjectDecoder>(
       *sink_,
@@ -79,7 +83,14 @@ std::vector<std::string_view> ClusterMirror::UnsyncedKinds() const {
   return kinds;
 }
 
+void ClusterMirror::Compact() {
+  live_->Compact();
+  // Both have kept numbers of strings.
+  MakeDecoder();
+}
+
 void ClusterMirror::Apply(ObjectMessage message) {
+  if (live_->IsCrowded()) Compact();
   const size_t kind = static_cast<size_t>(message.kind);
   switch (message.what) {
     case ObjectMessage::What::kSyncBegins:
