@@ -144,6 +144,7 @@ void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
                .kind = InfoOf(message.kind).name,
                .key = key,
                .object = std::move(message.object),
+               .reduced = message.reduced,
                .mark = sink_->outcome().mark,
                .phase = sink_->outcome().phase});
 }
