@@ -9,7 +9,9 @@
 
 #include "actions/victim_search.h"
 #include "app/warm_cluster.h"
+#include "kube/cluster_mirror.h"
 #include "manifest/read_cluster.h"
+#include "manifest/reduced_object.h"
 #include "scheduler/vocabulary.h"
 #include "session/node_search.h"
 #include "session/statement.h"
@@ -202,6 +204,137 @@ void ApplyNodeChange(benchmark::State& state) {
   if (world.live.rebuilds() != 1) state.SkipWithError("the tables were built anew");
 }
 BENCHMARK(ApplyNodeChange);
+
+// A running pod as an API server sends it: two containers, mounts, environment, conditions, managed
+// fields; about 7 KB.
+std::string PodEvent(int pod, int version, std::string_view phase) {
+  const std::string name = fmt::format("train-{}-worker-{}", pod / 10, pod % 10);
+  std::string managed;
+  for (const char* manager : {"kube-controller-manager", "krafla", "kubelet"})
+    managed += fmt::format(
+        R"({}{{"manager":"{}","operation":"Update","apiVersion":"v1","time":"2026-03-10T12:00:00Z",)"
+        R"("fieldsType":"FieldsV1","fieldsV1":{{"f:metadata":{{"f:annotations":{{".":{{}},)"
+        R"("f:scheduling.k8s.io/group-name":{{}},"f:volcano.sh/task-spec":{{}}}},"f:labels":{{".":{{}},)"
+        R"("f:app":{{}},"f:job":{{}},"f:index":{{}}}},"f:ownerReferences":{{".":{{}},)"
+        R"("k:{{\"uid\":\"7bb1c30f-5a64-4c4e-9d3a-0c1d0d5b4a51\"}}":{{}}}}}},"f:spec":{{)"
+        R"("f:containers":{{"k:{{\"name\":\"main\"}}":{{".":{{}},"f:image":{{}},)"
+        R"("f:imagePullPolicy":{{}},"f:name":{{}},"f:resources":{{".":{{}},"f:limits":{{".":{{}},)"
+        R"("f:cpu":{{}},"f:memory":{{}}}},"f:requests":{{".":{{}},"f:cpu":{{}},"f:memory":{{}}}}}},)"
+        R"("f:env":{{".":{{}},"k:{{\"name\":\"RANK\"}}":{{".":{{}},"f:name":{{}},"f:value":{{}}}}}},)"
+        R"("f:terminationMessagePath":{{}},"f:terminationMessagePolicy":{{}}}}}},"f:dnsPolicy":{{}},)"
+        R"("f:enableServiceLinks":{{}},"f:restartPolicy":{{}},"f:schedulerName":{{}},)"
+        R"("f:securityContext":{{}},"f:terminationGracePeriodSeconds":{{}}}}}}}})",
+        managed.empty() ? "" : ",", manager);
+  const auto container = [](std::string_view name_of) {
+    return fmt::format(
+        R"({{"name":"{}","image":"registry.example/team/train:v1.2.3","command":["python","-m","train",)"
+        R"("--steps=100000","--checkpoint=/data/ckpt"],"env":[{{"name":"RANK","value":"3"}},)"
+        R"({{"name":"WORLD_SIZE","value":"10"}},{{"name":"TOKEN","valueFrom":{{"secretKeyRef":)"
+        R"({{"name":"t","key":"token"}}}}}}],"resources":{{"limits":{{"cpu":"2","memory":"4Gi"}},)"
+        R"("requests":{{"cpu":"2","memory":"4Gi"}}}},"volumeMounts":[{{"name":"scratch","mountPath":)"
+        R"("/scratch"}},{{"name":"kube-api-access-x7k2p","readOnly":true,"mountPath":)"
+        R"("/var/run/secrets/kubernetes.io/serviceaccount"}}],"terminationMessagePath":)"
+        R"("/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"IfNotPresent"}})",
+        name_of);
+  };
+  return fmt::format(
+      R"({{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"{0}","namespace":"team-a",)"
+      R"("uid":"0f0f0f0f-0000-4000-8000-{1:012}","resourceVersion":"{2}","creationTimestamp":)"
+      R"("2026-03-10T12:00:00Z","labels":{{"app":"train","job":"train-{3}","index":"{4}",)"
+      R"("volcano.sh/queue-name":"q"}},"annotations":{{"scheduling.k8s.io/group-name":"train-{3}",)"
+      R"("volcano.sh/task-spec":"worker","example.com/note":"written by somebody else"}},)"
+      R"("ownerReferences":[{{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","name":"train-{3}",)"
+      R"("uid":"7bb1c30f-5a64-4c4e-9d3a-0c1d0d5b4a51","controller":true,"blockOwnerDeletion":true}}],)"
+      R"("managedFields":[{5}]}},"spec":{{"volumes":[{{"name":"scratch","emptyDir":{{}}}},)"
+      R"({{"name":"kube-api-access-x7k2p","projected":{{"sources":[{{"serviceAccountToken":)"
+      R"({{"expirationSeconds":3607,"path":"token"}}}},{{"configMap":{{"name":"kube-root-ca.crt",)"
+      R"("items":[{{"key":"ca.crt","path":"ca.crt"}}]}}}}],"defaultMode":420}}}}],"containers":[{6},{7}],)"
+      R"("restartPolicy":"OnFailure","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst",)"
+      R"("serviceAccountName":"default","nodeName":"n{8:04}","securityContext":{{}},"schedulerName":)"
+      R"("volcano","tolerations":[{{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":)"
+      R"("NoExecute","tolerationSeconds":300}},{{"key":"node.kubernetes.io/unreachable","operator":)"
+      R"("Exists","effect":"NoExecute","tolerationSeconds":300}}],"priority":0,"enableServiceLinks":true,)"
+      R"("preemptionPolicy":"PreemptLowerPriority"}},"status":{{"phase":"{9}","conditions":[{{"type":)"
+      R"("Initialized","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-03-10T12:00:01Z"}},)"
+      R"({{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":)"
+      R"("2026-03-10T12:00:05Z"}},{{"type":"PodScheduled","status":"True","lastProbeTime":null,)"
+      R"("lastTransitionTime":"2026-03-10T12:00:01Z"}}],"hostIP":"10.0.0.1","podIP":"10.1.0.1",)"
+      R"("startTime":"2026-03-10T12:00:01Z","containerStatuses":[{{"name":"main","state":{{"running":)"
+      R"({{"startedAt":"2026-03-10T12:00:04Z"}}}},"lastState":{{}},"ready":true,"restartCount":0,)"
+      R"("image":"registry.example/team/train:v1.2.3","imageID":"sha256:0123456789abcdef","containerID":)"
+      R"("containerd://0123456789abcdef","started":true}}],"qosClass":"Guaranteed"}}}})",
+      name, pod, version, pod / 10, pod % 10, managed, container("main"), container("log"),
+      pod * 7 % kNodes, phase);
+}
+
+// The watch's thread: a line of the stream becomes a message with the fields that are used.
+void ReadPodEvent(benchmark::State& state) {
+  ApiTextParser parser;
+  const std::string line =
+      fmt::format(R"({{"type":"MODIFIED","object":{}}})", PodEvent(7, 1, "Running"));
+  size_t bytes = 0;
+  for (auto _ : state) {
+    const Result<WatchLine> event = parser.ParseWatchLine(line);
+    const std::optional<std::string> reduced = ReduceObject("Pod", event->object);
+    bytes = reduced->size();
+    benchmark::DoNotOptimize(reduced);
+  }
+  state.counters["bytes_in"] = static_cast<double>(line.size());
+  state.counters["bytes_kept"] = static_cast<double>(bytes);
+}
+BENCHMARK(ReadPodEvent);
+
+// The scheduling thread: such messages reach the tables; 5,000 pods that run are said to have
+// failed, or to run again. Arg: 0 objects as they came, 1 cut down.
+void ApplyPodEvent(benchmark::State& state) {
+  MirrorOptions options;
+  options.kinds = {WatchedKind::kPod};
+  ClusterMirror mirror(std::move(options));
+  ApiTextParser parser;
+  const auto message = [&](const std::string& object, WatchedKind kind) {
+    ObjectMessage made{ObjectMessage::What::kSeen, kind, Padded(object), {}};
+    made.head = parser.ParseHead(made.object).value();
+    if (state.range(0) == 1) {
+      made.object = Padded(ReduceObject(InfoOf(kind).name, made.object).value());
+      made.reduced = true;
+    }
+    return made;
+  };
+  for (int n = 0; n < kNodes; ++n)
+    mirror.Apply(message(
+        fmt::format(
+            R"({{"kind":"Node","apiVersion":"v1","metadata":{{"name":"n{:04}","uid":"n{}"}},)"
+            R"("status":{{"allocatable":{{"cpu":"64","memory":"256Gi","pods":"110"}}}}}})",
+            n, n),
+        WatchedKind::kNode));
+  constexpr int kPods = kNodes * kPodsPerNode;
+  std::vector<ObjectMessage> running;
+  std::vector<ObjectMessage> failed;
+  for (int pod = 0; pod < kPods; ++pod) {
+    running.push_back(message(PodEvent(pod, 1, "Running"), WatchedKind::kPod));
+    failed.push_back(message(PodEvent(pod, 2, "Failed"), WatchedKind::kPod));
+    mirror.Apply(running.back());
+  }
+  benchmark::DoNotOptimize(mirror.live().cluster());
+  uint64_t version = 2;
+  bool fail = true;
+  for (auto _ : state) {
+    state.PauseTiming();
+    std::vector<ObjectMessage> events = fail ? failed : running;
+    fail = !fail;
+    for (ObjectMessage& event : events) {
+      event.object = Padded(event.object);
+      event.head.resource_version = std::to_string(++version);
+    }
+    state.ResumeTiming();
+    for (ObjectMessage& event : events) mirror.Apply(std::move(event));
+  }
+  state.counters["per_event"] =
+      benchmark::Counter(static_cast<double>(kPods) * static_cast<double>(state.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  if (mirror.live().rebuilds() != 1) state.SkipWithError("the tables were built anew");
+}
+BENCHMARK(ApplyPodEvent)->Arg(0)->Arg(1);
 
 }  // namespace
 }  // namespace krafla

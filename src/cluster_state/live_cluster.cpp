@@ -22,7 +22,10 @@
 
 #include "base/check.h"
 #include "cluster_state/assemble.h"
+#include "cluster_state/crowding.h"
 #include "cluster_state/derive_sums.h"
+#include "cluster_state/fact_mover.h"
+#include "cluster_state/fact_store.h"
 #include "cluster_state/name_order.h"
 #include "cluster_state/same_facts.h"
 #include "cluster_state/task_classes.h"
@@ -39,42 +42,6 @@ struct PodEntry {
 struct GroupEntry {
   PodGroupFacts facts;
   JobId job;  // invalid: its queue does not exist
-};
-
-// Names, each once, in order of arrival; an index from name to place.
-template <class T>
-class Store {
- public:
-  // True: it is new.
-  bool Set(uint64_t key, T value) {
-    const auto [it, is_new] = index_.try_emplace(key, items_.size());
-    if (is_new) {
-      items_.push_back(std::move(value));
-    } else {
-      items_[it->second] = std::move(value);
-    }
-    return is_new;
-  }
-  bool Remove(uint64_t key) {
-    const auto it = index_.find(key);
-    if (it == index_.end()) return false;
-    const size_t place = it->second;
-    index_.erase(it);
-    items_.erase(items_.begin() + static_cast<ptrdiff_t>(place));
-    for (auto& [other, at] : index_)
-      if (at > place) --at;
-    return true;
-  }
-  const T* Find(uint64_t key) const {
-    const auto it = index_.find(key);
-    return it == index_.end() ? nullptr : &items_[it->second];
-  }
-  const std::vector<T>& items() const { return items_; }
-  std::vector<T>& items() { return items_; }
-
- private:
-  std::vector<T> items_;
-  std::unordered_map<uint64_t, size_t> index_;
 };
 
 bool SameImages(const Node& a, const Node& b) {
@@ -106,15 +73,18 @@ struct LiveCluster::State {
   // Node-based: tables point at entries.
   std::unordered_map<uint64_t, PodEntry> pods;
   std::unordered_map<uint64_t, GroupEntry> groups;
-  Store<NodeFacts> nodes;
-  Store<QueueFacts> queues;
-  Store<PriorityClassFacts> priority_classes;
-  Store<Namespace> namespaces;
-  Store<PodDisruptionBudget> budgets;
-  Store<PersistentVolumeClaim> claims;
-  Store<PersistentVolume> volumes;
-  Store<StorageClass> storage_classes;
-  Store<CsiNode> csi_nodes;
+  FactStore<NodeFacts> nodes;
+  FactStore<QueueFacts> queues;
+  FactStore<PriorityClassFacts> priority_classes;
+  FactStore<Namespace> namespaces;
+  FactStore<PodDisruptionBudget> budgets;
+  FactStore<PersistentVolumeClaim> claims;
+  FactStore<PersistentVolume> volumes;
+  FactStore<StorageClass> storage_classes;
+  FactStore<CsiNode> csi_nodes;
+
+  Crowding crowding;
+  bool compacted = false;  // since the tables were last built
 
   // Of the tables as they are built now.
   bool stale = true;  // they have to be built before anybody looks
@@ -138,6 +108,8 @@ struct LiveCluster::State {
   Cluster& cluster() { return draft.cluster; }
 
   void Build();
+  size_t Objects() const;
+  void Compact();
   void DeriveTouched();
   void TouchNode(NodeId node);
   void TouchJob(JobId job);
@@ -231,7 +203,57 @@ void LiveCluster::State::Build() {
   changes.rebuilt = true;
   node_has_changed.assign(c.nodes.size(), 0);
   has_whole_amounts = std::all_of(c.allocatable.begin(), c.allocatable.end(), IsWhole);
+  // Building adds a few values of its own.
+  if (std::exchange(compacted, false)) crowding.NoteAllAlive(c, Objects());
+  crowding.NoteBuilt(c);
   stale = false;
+}
+
+size_t LiveCluster::State::Objects() const {
+  return pods.size() + groups.size() + nodes.size() + queues.size() + priority_classes.size() +
+         namespaces.size() + budgets.size() + claims.size() + volumes.size() +
+         storage_classes.size() + csi_nodes.size();
+}
+
+void LiveCluster::State::Compact() {
+  Cluster fresh;
+  ValueIndexes fresh_indexes;
+  FactMover mover(cluster(), fresh, fresh_indexes);
+  const auto move = [&](auto& facts) { mover.Move(facts); };
+  // Entries stay where they are.
+  const auto move_entries = [&](auto& entries, auto&& key_of) {
+    auto before = std::exchange(entries, {});
+    while (!before.empty()) {
+      auto entry = before.extract(before.begin());
+      move(entry.mapped().facts);
+      entry.key() = key_of(entry.mapped().facts);
+      entries.insert(std::move(entry));
+    }
+  };
+  move_entries(pods, [](const PodFacts& pod) { return NameKey(pod.task.ns, pod.task.name); });
+  move_entries(groups,
+               [](const PodGroupFacts& group) { return NameKey(group.job.ns, group.job.name); });
+  const auto by_name = [](const auto& item) { return uint64_t{item.name.value}; };
+  const auto by_full_name = [](const auto& item) { return NameKey(item.ns, item.name); };
+  nodes.ChangeAll(move, [](const NodeFacts& facts) { return uint64_t{facts.node.name.value}; });
+  queues.ChangeAll(move, [](const QueueFacts& facts) { return uint64_t{facts.queue.name.value}; });
+  priority_classes.ChangeAll(move, by_name);
+  namespaces.ChangeAll(move, by_name);
+  budgets.ChangeAll(move, by_full_name);
+  claims.ChangeAll(move, by_full_name);
+  volumes.ChangeAll(move, by_name);
+  storage_classes.ChangeAll(move, by_name);
+  csi_nodes.ChangeAll(move, [](const CsiNode& node) { return uint64_t{node.node.value}; });
+
+  Cluster& c = cluster();
+  c.strings = std::move(fresh.strings);
+  c.label_sets = std::move(fresh.label_sets);
+  c.specs = std::move(fresh.specs);
+  c.classes.Resize(0);
+  indexes = std::move(fresh_indexes);
+  stale = true;
+  compacted = true;
+  crowding.NoteAllAlive(c, Objects());
 }
 
 void LiveCluster::State::TouchNode(NodeId node) {
@@ -716,6 +738,14 @@ Cluster& LiveCluster::cluster() {
   }
   state_->DeriveTouched();
   return state_->cluster();
+}
+
+bool LiveCluster::IsCrowded() const {
+  return state_->crowding.IsTooMuch(state_->draft.cluster, state_->Objects());
+}
+
+void LiveCluster::Compact() {
+  state_->Compact();
 }
 
 ClusterChanges LiveCluster::TakeChanges() {

@@ -69,6 +69,13 @@ class LiveCluster final : public FactSink {
   // What has changed in the tables since the last call, for a session that is opened again. Called
   // after cluster(); one taker.
   ClusterChanges TakeChanges();
+  // Strings, label sets, specs and classes that only objects named that are gone stay until they
+  // are got rid of. Crowded: there are so many that it should be done.
+  bool IsCrowded() const;
+  // Gets rid of them. Every string, label set and spec has another id afterwards, and the tables
+  // are built anew. No change that a scheduler could see.
+  void Compact();
+
   // Warnings of the last time the tables were built anew (references that lead nowhere).
   const Diagnostics& warnings() const;
   // How often they were built anew; for tests and metrics.

@@ -1,11 +1,13 @@
 #include "cluster_state/live_cluster.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "cluster_state/cluster_builder.h"
+#include "cluster_state/crowding.h"
 
 namespace krafla {
 namespace {
@@ -115,7 +117,8 @@ class Objects {
     double cpu = 100;
     double gpu = 0;
     bool ours = true;
-    std::string size;  // of the node it wants, and its own label
+    std::string size;   // of the node it wants, and its own label
+    std::string label;  // the value of another one
   };
   void Pod(const PodShape& shape) {
     PodFacts facts;
@@ -133,7 +136,9 @@ class Objects {
     if (!shape.size.empty()) spec.node_selector = {{Str("size"), Str(shape.size)}};
     facts.task.spec = sink_.InternSpec(std::move(spec));
     LabelSet labels;
-    if (!shape.size.empty()) labels = {{Str("wants"), Str(shape.size)}};
+    if (!shape.size.empty()) labels.emplace_back(Str("wants"), Str(shape.size));
+    if (!shape.label.empty()) labels.emplace_back(Str("label"), Str(shape.label));
+    std::sort(labels.begin(), labels.end());
     facts.task.labels = sink_.InternLabels(std::move(labels));
     sink_.AddPod(std::move(facts), Origin::kWritten);
   }
@@ -282,6 +287,105 @@ TEST(LiveCluster, SaysWhichRowsHaveChanged) {
   EXPECT_EQ(column.raw(), (std::vector<std::string>{"2", "1"}));
 }
 
+// Every pod has names, a label and a spec of its own. What is kept of them is bounded by those that
+// are there at a time.
+TEST(LiveCluster, WhatIsKeptIsBoundedByTheClusterNotByWhatWasEverSeen) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1e9);
+  objects.Group("job", "default", 1);
+  constexpr int kPods = 300'000;
+  constexpr int kAtATime = 500;
+  uint64_t version = 0;
+  int compactions = 0;
+  for (int i = 0; i < kPods; ++i) {
+    objects.Pod({.name = "pod-" + std::to_string(i),
+                 .group = "job",
+                 .node = "n1",
+                 .status = TaskStatus::kRunning,
+                 .cpu = 1.0 + i,
+                 .label = "label-" + std::to_string(i)});
+    if (i >= kAtATime)
+      ASSERT_TRUE(live.RemovePod(objects.Str("default"),
+                                 objects.Str("pod-" + std::to_string(i - kAtATime))));
+    if (i % 1000 != 0) continue;
+    live.cluster();
+    version = live.version();
+    if (!live.IsCrowded()) continue;
+    live.Compact();
+    ++compactions;
+    EXPECT_EQ(live.version(), version) << "nothing that a scheduler could see";
+    EXPECT_FALSE(live.IsCrowded());
+    const Cluster& c = live.cluster();
+    EXPECT_FALSE(live.IsCrowded());
+    // A name, a UID and the value of a label for each, and a handful for the rest.
+    EXPECT_LT(c.strings.size(), 3u * kAtATime + 50);
+    EXPECT_LT(c.label_sets.size(), 1u * kAtATime + 5);
+    EXPECT_LE(c.specs.size(), 1u * kAtATime);
+    EXPECT_LE(c.classes.size(), 1u * kAtATime);
+    EXPECT_EQ(c.tasks.size(), 1u * kAtATime);
+    ASSERT_EQ(c.jobs.size(), 1u);
+    EXPECT_EQ(c.jobs[JobId(0)].Ready(), kAtATime);
+  }
+  EXPECT_GT(compactions, 10);
+  EXPECT_LT(compactions, kPods / 2000) << "not at every step";
+  const Cluster& c = live.cluster();
+  EXPECT_LT(c.strings.size(), Crowding::kStrings.floor + 3 * (3 * kAtATime + 3000));
+  EXPECT_LT(c.specs.size(), Crowding::kSpecs.floor + 3 * kAtATime + 1000);
+  EXPECT_LT(c.label_sets.size(), Crowding::kLabelSets.floor + 3 * kAtATime + 1000);
+}
+
+TEST(LiveCluster, ACompactedClusterSaysTheSame) {
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  // The first strings have low numbers; afterwards their order is another one.
+  for (const char* text : {"zzz", "large", "default", "label", "wants", "size", "small"})
+    objects.Str(text);
+  objects.Queue("default");
+  objects.Node("n1", 2000);
+  objects.Node("n2", 3000);
+  objects.Group("job", "default", 2);
+  for (const char* name : {"a", "b", "c"})
+    objects.Pod({.name = name, .group = "job", .gpu = 1, .size = "large", .label = name});
+  PodSpec spec;
+  spec.request.Set(ResourceKinds::kCpu, 10);
+  spec.required_affinity = {
+      {.selector = {.given = true,
+                    .requirements = {{.key = objects.Str("wants"),
+                                      .values = {objects.Str("large")}},
+                                     {.key = objects.Str("label"),
+                                      .values = {objects.Str("a"), objects.Str("b")}}}},
+       .namespaces = {objects.Str("default")},
+       .topology_key = objects.Str("size")}};
+  PodFacts pod;
+  pod.task.ns = objects.Str("default");
+  pod.task.name = objects.Str("with-affinity");
+  pod.task.uid = objects.Str("u");
+  pod.task.spec = live.InternSpec(spec);
+  pod.task.labels = live.InternLabels({});
+  pod.ours = true;
+  live.AddPod(pod, Origin::kWritten);
+  const std::string before = Describe(live.cluster());
+  live.Compact();
+  EXPECT_EQ(Describe(live.cluster()), before);
+  EXPECT_FALSE(live.strings().Find("zzz").valid());
+  EXPECT_EQ(live.rebuilds(), 2u);
+
+  // What is read afterwards is equal to what was moved.
+  const size_t specs = live.cluster().specs.size();
+  objects.Pod({.name = "d", .group = "job", .gpu = 1, .size = "large", .label = "a"});
+  EXPECT_EQ(live.cluster().specs.size(), specs);
+  const PodFacts* moved = live.FindPod(objects.Str("default"), objects.Str("with-affinity"));
+  ASSERT_NE(moved, nullptr);
+  const PodAffinityTerm& term = live.spec(moved->task.spec).required_affinity.at(0);
+  const LabelSet* matching =
+      &live.labels(live.FindPod(objects.Str("default"), objects.Str("a"))->task.labels);
+  EXPECT_TRUE(Matches(term.selector, *matching));
+  matching = &live.labels(live.FindPod(objects.Str("default"), objects.Str("c"))->task.labels);
+  EXPECT_FALSE(Matches(term.selector, *matching));
+}
+
 // Random comings and goings: after each, the tables say what a fresh build of the same objects
 // says.
 TEST(LiveCluster, FollowsAnyChangeExactly) {
@@ -337,6 +441,7 @@ TEST(LiveCluster, FollowsAnyChangeExactly) {
           changes.Pod(shape);
         }
       }
+      if (pick(20) == 0) live.Compact();
       if (pick(3) != 0) continue;
       ClusterBuilder builder{BuildOptions{}};
       Objects fresh(builder);

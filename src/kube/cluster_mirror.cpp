@@ -73,6 +73,10 @@ ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options
         if (observer_)
           observer_({.what = RecordedChange::What::kMark, .kind = kind, .key = key, .mark = mark});
       });
+  MakeDecoder();
+}
+
+void ClusterMirror::MakeDecoder() {
   sink_ = std::make_unique<Sink>(*this, *live_);
   decoder_ = std::make_unique<ObjectDecoder>(
       *sink_,
@@ -90,7 +94,14 @@ std::vector<std::string_view> ClusterMirror::UnsyncedKinds() const {
   return kinds;
 }
 
+void ClusterMirror::Compact() {
+  live_->Compact();
+  // Both have kept numbers of strings.
+  MakeDecoder();
+}
+
 void ClusterMirror::Apply(ObjectMessage message) {
+  if (live_->IsCrowded()) Compact();
   const size_t kind = static_cast<size_t>(message.kind);
   switch (message.what) {
     case ObjectMessage::What::kSyncBegins:
@@ -148,6 +159,7 @@ void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
                .kind = InfoOf(message.kind).name,
                .key = key,
                .object = std::move(message.object),
+               .reduced = message.reduced,
                .mark = sink_->outcome().mark,
                .phase = sink_->outcome().phase});
 }

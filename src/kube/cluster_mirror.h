@@ -46,7 +46,10 @@ class ClusterMirror {
   explicit ClusterMirror(MirrorOptions options);
   ~ClusterMirror();
 
+  // Ids of strings, label sets and specs of the live cluster are good until the next call.
   void Apply(ObjectMessage message);
+  // Gets rid of names, labels and specs of what is gone. Apply does so when there are too many.
+  void Compact();
   // Told of everything that goes on to the live cluster, after it did.
   void SetObserver(std::function<void(RecordedChange change)> observer) {
     observer_ = std::move(observer);
@@ -112,6 +115,7 @@ class ClusterMirror {
   void Seen(ObjectMessage& message);
   void Remove(WatchedKind kind, const std::string& key);
   void EndListing(WatchedKind kind);
+  void MakeDecoder();
   void Decode(ObjectMessage& message, const std::string& key);
   void Report(const std::string& key);
 

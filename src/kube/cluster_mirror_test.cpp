@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace krafla {
@@ -209,6 +211,35 @@ TEST_F(ClusterMirrorTest, AnObjectThatCannotBeReadIsNamedOnceAndLeftAsItWas) {
   See(WatchedKind::kPod, again);
   EXPECT_EQ(log.size(), 1u);
   EXPECT_EQ(mirror->malformed(), 2u);
+}
+
+TEST_F(ClusterMirrorTest, NamesOfPodsThatAreGoneAreGivenUp) {
+  See(WatchedKind::kPod, Pod("stays", 1, "n1", "Running"));
+  See(WatchedKind::kPod, Pod("binds"));
+  mirror->ExpectBinding("a/binds", "u-binds", "n1");
+  size_t most = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string name = fmt::format("pod-{}", i);
+    See(WatchedKind::kPod, Pod(name));
+    Lose(WatchedKind::kPod, "a", name);
+    most = std::max(most, mirror->live().strings().size());
+  }
+  EXPECT_LT(most, 70'000u) << "of 150,000: name, UID and the group of its own for each";
+  EXPECT_EQ(Status("stays"), TaskStatus::kRunning);
+  See(WatchedKind::kPod, Pod("binds", 2));
+  EXPECT_EQ(Status("binds"), TaskStatus::kBinding) << "what is expected is known by name";
+  const Cluster& c = mirror->live().cluster();
+  EXPECT_EQ(c.tasks.size(), 2u);
+  ASSERT_EQ(c.jobs.size(), 2u);
+  EXPECT_EQ(c.JobKey(c.jobs_by_name[1]), "a/pod:stays");
+}
+
+TEST_F(ClusterMirrorTest, APodOfAGroupHasNoNameForAGroupOfItsOwn) {
+  See(WatchedKind::kPod, Pod("p1", 1, "", "Pending", R"("scheduling.k8s.io/group-name":"g")"));
+  Lose(WatchedKind::kPod, "a", "p1");
+  Lose(WatchedKind::kPod, "a", "never-seen");
+  EXPECT_FALSE(mirror->live().strings().Find("pod:p1").valid());
+  EXPECT_FALSE(mirror->live().strings().Find("never-seen").valid());
 }
 
 TEST_F(ClusterMirrorTest, EveryKindCanGo) {

@@ -30,6 +30,7 @@ struct ObjectMessage {
   WatchedKind kind = WatchedKind::kPod;
   std::string object;  // padded JSON; empty for the marks and for kGone
   ObjectHead head;
+  bool reduced = false;  // the object is cut down to what decoders look at
 };
 
 class Inbox {

@@ -1,9 +1,12 @@
 #include "kube/reflector.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "manifest/reduced_object.h"
 
 namespace krafla {
 
@@ -56,8 +59,17 @@ void Reflector::Log(const std::string& line) {
   if (options_.log) options_.log(line);
 }
 
-bool Reflector::Put(ObjectMessage::What what, std::string object, ObjectHead head) {
-  ObjectMessage message{what, info_.kind, std::move(object), std::move(head)};
+// What cannot be cut down goes on as it is: the decoder says what is wrong with it.
+ObjectMessage Reflector::Seen(std::string object, ObjectHead head) const {
+  ObjectMessage message{ObjectMessage::What::kSeen, info_.kind, {}, std::move(head)};
+  const std::optional<std::string> reduced = ReduceObject(info_.name, object);
+  message.reduced = reduced.has_value();
+  message.object = reduced ? Padded(*reduced) : std::move(object);
+  return message;
+}
+
+bool Reflector::Put(ObjectMessage::What what, ObjectHead head) {
+  ObjectMessage message{what, info_.kind, {}, std::move(head)};
   if (what == ObjectMessage::What::kSyncBegins) {
     inbox_.PutAlways(std::move(message));
     return true;
@@ -90,8 +102,7 @@ void Reflector::ListPage() {
     // A page is not held back half-way: it is in memory already.
     const Result<ApiTextParser::ListPage> page =
         parser_.ParseList(response.body, [&](std::string object, ObjectHead head) {
-          inbox_.PutAlways(
-              {ObjectMessage::What::kSeen, info_.kind, std::move(object), std::move(head)});
+          inbox_.PutAlways(Seen(std::move(object), std::move(head)));
         });
     if (!page) {
       response.error = page.error().message;
@@ -196,13 +207,13 @@ bool Reflector::OnLine(std::string_view line) {
       break;
     case WatchEventType::kDeleted: {
       ObjectHead head = event->head;
-      if (!Put(ObjectMessage::What::kGone, {}, std::move(head))) return false;
+      if (!Put(ObjectMessage::What::kGone, std::move(head))) return false;
       break;
     }
     case WatchEventType::kAdded:
     case WatchEventType::kModified: {
-      ObjectHead head = event->head;
-      if (!Put(ObjectMessage::What::kSeen, std::move(event->object), std::move(head))) return false;
+      ObjectMessage message = Seen(std::move(event->object), event->head);
+      if (!inbox_.TryPut(message)) return false;
       break;
     }
   }

@@ -8,6 +8,9 @@
 // Whatever fails is tried again after a while that doubles, up to half a minute, and is never the
 // same for two (jitter); what the server asks for in Retry-After is kept.
 //
+// Objects are cut down to the fields that are used before anybody keeps them: managed fields,
+// environments and foreign annotations, the better part of most objects, go no further than here.
+//
 // Lives on the thread of its channel; made and destroyed while that does not run its callbacks, or
 // after Stop.
 #pragma once
@@ -68,7 +71,8 @@ class Reflector {
   bool OnLine(std::string_view line);
   void OnWatchDone(HttpResponse response, bool listing);
   void Retry(const HttpResponse& response, const std::string& what, void (Reflector::*next)());
-  bool Put(ObjectMessage::What what, std::string object = {}, ObjectHead head = {});
+  bool Put(ObjectMessage::What what, ObjectHead head = {});
+  ObjectMessage Seen(std::string object, ObjectHead head) const;
   void Log(const std::string& line);
 
   const WatchedKindInfo& info_;

@@ -170,6 +170,36 @@ TEST_F(ReflectorTest, PageByPageWhereTheServerHasNoWatchList) {
                                "resourceVersion=7&watch=true"}));
 }
 
+TEST_F(ReflectorTest, OnlyFieldsThatAreUsedGoFurther) {
+  const std::string object =
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a","uid":"u","resourceVersion":"9",)"
+      R"("managedFields":[{"manager":"kubelet"}],"annotations":{"foreign":"text"}},)"
+      R"("spec":{"unschedulable":true,"podCIDR":"10.0.0.0/24"},)"
+      R"("status":{"allocatable":{"cpu":"4"},"nodeInfo":{"machineID":"x"}}})";
+  const std::string kept =
+      R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a","uid":"u","annotations":{}},)"
+      R"("spec":{"unschedulable":true},"status":{"allocatable":{"cpu":"4"}}})";
+  const std::string page =
+      R"({"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[)" +
+      object + "]}";
+  for (const bool watch_list : {true, false}) {
+    answers = {watch_list ? Answer{.lines = {R"({"type":"ADDED","object":)" + object + "}"}}
+                          : Answer{.body = page}};
+    answers[0].ends = false;
+    Start({.watch_list = watch_list});
+    std::vector<ObjectMessage> objects;
+    while (objects.size() < 2)
+      for (ObjectMessage& m : inbox.Take(Inbox::Clock::now() + std::chrono::seconds(10)).objects)
+        objects.push_back(std::move(m));
+    ASSERT_EQ(objects[1].what, What::kSeen);
+    EXPECT_EQ(objects[1].object, kept);
+    EXPECT_TRUE(objects[1].reduced);
+    EXPECT_GE(objects[1].object.capacity(), kept.size() + 64) << "simdjson reads behind the end";
+    EXPECT_EQ(objects[1].head.resource_version, "9");
+    reflector_channel.reset();
+  }
+}
+
 TEST_F(ReflectorTest, AnExpiredVersionMeansANewList) {
   answers = {{.lines = {Bookmark(10, true)}},
              {.lines = {R"({"type":"ERROR","object":{"kind":"Status","code":410}})"}},

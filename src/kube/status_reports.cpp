@@ -226,7 +226,9 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
   const std::string_view node = pipelined ? c.NodeName(task.node) : std::string_view{};
   size_t hash = HashOf(message);
   Mix(hash, HashOf(node));
-  WaitingMemo& memo = waiting_[task.uid];
+  auto known = waiting_.find(c.Text(task.uid));
+  if (known == waiting_.end()) known = waiting_.try_emplace(std::string(c.Text(task.uid))).first;
+  WaitingMemo& memo = known->second;
   memo.cycle = cycle_;
   if (memo.hash == hash) return;
   memo.hash = hash;
@@ -243,8 +245,8 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
              pipelined);
   // The first word comes with the first write, after a while; see ForgetOthers.
   if (first) {
-    client_.After(options_.first_wait, [this, uid = task.uid, pod, message] {
-      const auto it = waiting_.find(uid);
+    client_.After(options_.first_wait, [this, pod, message] {
+      const auto it = waiting_.find(pod.uid);
       if (it == waiting_.end()) return;  // found its place
       it->second.event = client_.Now();
       events_.Record({pod, true, "FailedScheduling", message});

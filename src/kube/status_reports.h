@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "kube/api_client.h"
@@ -73,7 +75,11 @@ class StatusReports {
   DesiredWrites queues_;
   std::set<std::string> reported_queues_;
   std::unordered_map<std::string, GroupMemo> memos_;  // by key
-  std::unordered_map<StrId, WaitingMemo> waiting_;    // by UID
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, WaitingMemo, TextHash, std::equal_to<>> waiting_;  // by UID
   uint64_t cycle_ = 0;
 };
 

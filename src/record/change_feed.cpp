@@ -1,6 +1,5 @@
 #include "record/change_feed.h"
 
-#include "manifest/reduced_object.h"
 #include "record/kept_state.h"
 
 namespace krafla {
@@ -57,9 +56,7 @@ void ChangeFeed::FoldOne(RecordedChange change) {
   switch (change.what) {
     case RecordedChange::What::kPut: {
       // Small while it waits. What cannot be reduced would not be kept either.
-      std::optional<std::string> reduced = ReduceObject(change.kind, change.object);
-      if (!reduced) return;
-      change.object = std::move(*reduced);
+      if (!Reduce(change)) return;
       RecordedChange& object = FoldedObject(change.kind, change.key);
       object = std::move(change);
       return;

@@ -12,10 +12,16 @@ MarkedObject HolderOfPhase(const std::string& group_key) {
   return {"PodGroup", group_key};
 }
 
-bool KeptState::Put(RecordedChange& change) {
+bool Reduce(RecordedChange& change) {
+  if (change.reduced) return true;
   std::optional<std::string> reduced = ReduceObject(change.kind, change.object);
   if (!reduced) return false;
   change.object = std::move(*reduced);
+  return change.reduced = true;
+}
+
+bool KeptState::Put(RecordedChange& change) {
+  if (!Reduce(change)) return false;
   KeptObject& object = objects_[change.kind][change.key];
   if (object.text != nullptr && *object.text == change.object && object.mark == change.mark &&
       object.phase == change.phase)

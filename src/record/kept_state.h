@@ -26,9 +26,9 @@ struct KeptObject {
 
 class KeptState {
  public:
-  // Applies a change; objects are reduced on the way (manifest/reduced_object.h) and `change` then
-  // holds the reduced text. A mark becomes a kPut with the text that is known. False: it says
-  // nothing that was not known, or cannot be read.
+  // Applies a change; objects that are not reduced yet are so on the way, and `change` then holds
+  // the reduced text. A mark becomes a kPut with the text that is known. False: it says nothing that
+  // was not known, or cannot be read.
   bool Apply(RecordedChange& change);
 
   struct Entry {
@@ -65,6 +65,9 @@ class KeptState {
   uint64_t cycles_ = 0;
   Timestamp last_cycle_;
 };
+
+// Cuts the object of a kPut down, unless that was done; false: it cannot be read.
+bool Reduce(RecordedChange& change);
 
 // The phase of a group was decided: what is to be marked for it, a PodGroup or the pod that is a
 // group of its own.

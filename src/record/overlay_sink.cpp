@@ -21,8 +21,8 @@ std::string OverlaySink::Key(StrId ns, StrId name) {
   return fmt::format("{}/{}", strings().Text(ns), strings().Text(name));
 }
 
-StrId OverlaySink::GroupName(StrId pod) {
-  return strings().Intern(fmt::format("{}{}", kGroupOfOnePrefix, strings().Text(pod)));
+std::string OverlaySink::GroupName(StrId pod) {
+  return fmt::format("{}{}", kGroupOfOnePrefix, strings().Text(pod));
 }
 
 FactSink::Added OverlaySink::AddPod(PodFacts pod, Origin origin) {
@@ -91,13 +91,13 @@ bool OverlaySink::AddVolume(PersistentVolume volume) {
 }
 
 void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
-  const StrId group_name = GroupName(pod.task.name);
   const bool wanted = pod.ours && pod.group == kEmptyStr && !IsTerminated(pod.task.status);
-  const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
   if (!wanted) {
-    if (there != nullptr) live_.RemovePodGroup(pod.task.ns, group_name);
+    live_.RemovePodGroup(pod.task.ns, strings().Find(GroupName(pod.task.name)));
     return;
   }
+  const StrId group_name = strings().Intern(GroupName(pod.task.name));
+  const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
   pod.group = group_name;
   if (there != nullptr && there->job.uid == pod.task.uid) {  // keeps its phase
     outcome_.phase = there->job.phase;
@@ -127,11 +127,12 @@ void OverlaySink::Remove(std::string_view kind, const std::string& key) {
                           kind == "PersistentVolumeClaim";
   const size_t slash = namespaced ? key.find('/') : std::string::npos;
   const std::string_view text = key;
-  const StrId ns = slash == std::string::npos ? kEmptyStr : strings().Intern(text.substr(0, slash));
-  const StrId name = strings().Intern(slash == std::string::npos ? text : text.substr(slash + 1));
+  const StrId ns = slash == std::string::npos ? kEmptyStr : strings().Find(text.substr(0, slash));
+  const StrId name = strings().Find(slash == std::string::npos ? text : text.substr(slash + 1));
+  if (!ns.valid() || !name.valid()) return;  // no object that is there has such a name
   if (kind == "Pod") {
     live_.RemovePod(ns, name);
-    live_.RemovePodGroup(ns, GroupName(name));
+    live_.RemovePodGroup(ns, strings().Find(GroupName(name)));
   } else if (kind == "PodGroup") {
     live_.RemovePodGroup(ns, name);
   } else if (kind == "Node") {

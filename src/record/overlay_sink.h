@@ -74,7 +74,7 @@ class OverlaySink : public FactSink {
   std::string Key(StrId ns, StrId name);
 
  private:
-  StrId GroupName(StrId pod);
+  std::string GroupName(StrId pod);
   void MakeGroupOfOne(PodFacts& pod);
   bool Note(bool added) {
     outcome_.added = outcome_.added || added;

@@ -85,6 +85,7 @@ struct RecordedChange {
   std::string_view kind;  // "Pod"; of kPut, kGone and kMark, lives as long as the program
   std::string key;        // "namespace/name" or "name"
   std::string object;     // JSON; of kConfig the text
+  bool reduced = false;   // the object is cut down already (manifest/reduced_object.h)
   AssumedMark mark;
   // Of a PodGroup: its phase in force, when the object does not say so. Of a pod that is a group of
   // its own: that group's phase.

@@ -88,6 +88,7 @@ class Replay final : public DecisionSink {
   }
 
   void RunCycle(const CycleLine& recorded) {
+    world_->CompactWhenCrowded();
     loop_->RunCycle(recorded.at, *this);
     ++result_.cycles;
     result_.decisions += decisions_.size();

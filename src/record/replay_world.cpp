@@ -23,13 +23,27 @@ class ReplayWorld::Sink final : public OverlaySink {
 };
 
 ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
-    : live_(options.build), sink_(std::make_unique<Sink>(live_, options.node_labels)) {
+    : options_(options),
+      live_(options.build),
+      sink_(std::make_unique<Sink>(live_, options.node_labels)) {
   if (front) front_ = front(*sink_);
+  MakeDecoder();
+}
+
+void ReplayWorld::MakeDecoder() {
   decoder_ = std::make_unique<ObjectDecoder>(
       front_ != nullptr ? *front_ : static_cast<FactSink&>(*sink_),
       DecodeOptions{
-          .lenient = true, .scheduler_names = options.scheduler_names, .finds_odd_words = false},
+          .lenient = true, .scheduler_names = options_.scheduler_names, .finds_odd_words = false},
       problems_, facts_);
+}
+
+void ReplayWorld::CompactWhenCrowded() {
+  if (front_ != nullptr || !live_.IsCrowded()) return;
+  live_.Compact();
+  // Both have kept numbers of strings.
+  sink_ = std::make_unique<Sink>(live_, options_.node_labels);
+  MakeDecoder();
 }
 
 ReplayWorld::~ReplayWorld() = default;

@@ -39,12 +39,19 @@ class ReplayWorld {
            const AssumedMark& mark, std::optional<JobPhase> phase);
   void Fill(const std::vector<KeptState::Entry>& entries);
 
+  // Names of what is gone are given up when there are too many; not with somebody in front, who may
+  // have kept some. Whoever holds ids of the live cluster's strings calls it between two uses.
+  void CompactWhenCrowded();
+
   LiveCluster& live() { return live_; }
   // What could not be read; the recorder had read all of it.
   const Diagnostics& problems() const { return problems_; }
 
  private:
   class Sink;
+  void MakeDecoder();
+
+  const WorldOptions options_;
   LiveCluster live_;
   std::unique_ptr<Sink> sink_;
   std::unique_ptr<FactSink> front_;  // null: nobody

@@ -187,6 +187,8 @@ void RecordedLife::Run(int cycles) {
   for (const auto& [name, thing] : first) Put(name, thing);
   Drain();
   for (int i = 0; i < cycles; ++i) {
+    // Whenever names of what is gone are given up, nothing else is decided.
+    if (dice_.Chance(20)) mirror_.Compact();
     loop_->RunCycle(now_, *this);
     Churn();
     Drain();
