@@ -1,11 +1,13 @@
 #include "kube/cluster_mirror.h"
-#include "session/eviction_memory.h"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "record/replay_world.h"
+#include "session/eviction_memory.h"
 
 namespace krafla {
 
@@ -82,6 +84,10 @@ ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options
 }
 
 ClusterMirror::~ClusterMirror() = default;
+
+void ClusterMirror::SetConfig(const SchedulerConfig& config) {
+  live_->SetBuildOptions(BuildOptionsFor(options_.build, config));
+}
 
 std::vector<std::string_view> ClusterMirror::UnsyncedKinds() const {
   std::vector<std::string_view> kinds;

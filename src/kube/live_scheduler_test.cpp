@@ -345,6 +345,23 @@ tiers:
     return lines;
   }
 
+  // A replay of what was recorded decides the same.
+  void ExpectReplayed(uint64_t cycles, uint64_t binds) {
+    keeper.reset();
+    const std::vector<std::string> segments = *RecordSegments(folder);
+    ASSERT_EQ(segments.size(), 1u);
+    uint64_t replayed_binds = 0;
+    const Result<ReplayResult> replayed = ReplaySegment(
+        segments[0], [&](uint64_t, Timestamp, const std::vector<std::string>& decisions) {
+          for (const std::string& line : decisions) replayed_binds += line.starts_with("bind ");
+        });
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    EXPECT_FALSE(replayed->difference)
+        << replayed->difference->recorded << " / " << replayed->difference->replayed;
+    EXPECT_EQ(replayed->cycles, cycles);
+    EXPECT_EQ(replayed_binds, binds);
+  }
+
   const std::string folder =
       (std::filesystem::temp_directory_path() / fmt::format("krafla-volumes-{}", getpid()))
           .string();
@@ -371,20 +388,42 @@ TEST_F(LiveVolumesTest, ASecondGangIsNotGivenTheVolumesOfTheFirst) {
   EXPECT_EQ(VolumeWrites(),
             (Lines{"PATCH /api/v1/persistentvolumes/v1", "PATCH /api/v1/persistentvolumes/v2"}));
   Cycle();
-  // What was assumed is part of the record: a replay decides the same.
-  keeper.reset();
-  const std::vector<std::string> segments = *RecordSegments(folder);
-  ASSERT_EQ(segments.size(), 1u);
-  uint64_t binds = 0;
-  const Result<ReplayResult> replayed = ReplaySegment(
-      segments[0], [&](uint64_t, Timestamp, const std::vector<std::string>& decisions) {
-        for (const std::string& line : decisions) binds += line.starts_with("bind ");
-      });
-  ASSERT_TRUE(replayed) << replayed.error().message;
-  EXPECT_FALSE(replayed->difference)
-      << replayed->difference->recorded << " / " << replayed->difference->replayed;
-  EXPECT_EQ(replayed->cycles, 4u);
-  EXPECT_EQ(binds, 4u);
+  // What was assumed is part of the record.
+  ExpectReplayed(4, 4);
+}
+
+// A pod whose claim is not there, where nobody asks for volumes: whether its job knows of it is up
+// to the configuration.
+TEST_F(LiveVolumesTest, AReloadedConfigurationSaysHowObjectsAreTaken) {
+  const auto reload = [&](std::string_view missing_claims) {
+    const std::string text = fmt::format(
+        "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n"
+        "compatibility:\n  missing-claims: {}\n",
+        missing_claims);
+    tap.OnConfig(text);
+    Diagnostics diagnostics;
+    scheduler->SetConfig(
+        ReadSchedulerConfig(text, BuiltInVocabulary(), {.file_name = "t"}, diagnostics));
+    EXPECT_FALSE(diagnostics.HasErrors());
+  };
+  SeeGroup("g", 1);
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"g0","namespace":"a","uid":"u-g0",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"none"}}],"containers":[)"
+      R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
+  SeePod("g1", "g");
+  EXPECT_EQ(mirror->live().cluster().tasks.size(), 2u);
+  reload("false");
+  EXPECT_EQ(mirror->live().cluster().tasks.size(), 1u) << "its job does not know of it";
+  Cycle();
+  EXPECT_EQ(VolumeWrites(), Lines{"POST /api/v1/namespaces/a/pods/g1/binding"});
+  const uint64_t before = mirror->live().version();
+  reload("true");
+  EXPECT_GT(mirror->live().version(), before);
+  Cycle();
+  EXPECT_EQ(VolumeWrites(), Lines{"POST /api/v1/namespaces/a/pods/g0/binding"});
+  ExpectReplayed(2, 2);
 }
 
 }  // namespace

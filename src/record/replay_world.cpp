@@ -23,7 +23,9 @@ class ReplayWorld::Sink final : public OverlaySink {
 };
 
 ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
-    : live_(options.build), sink_(std::make_unique<Sink>(live_, options.node_labels)) {
+    : build_(options.build),
+      live_(options.build),
+      sink_(std::make_unique<Sink>(live_, options.node_labels)) {
   if (front) front_ = front(*sink_);
   decoder_ = std::make_unique<ObjectDecoder>(
       front_ != nullptr ? *front_ : static_cast<FactSink&>(*sink_),
@@ -33,6 +35,12 @@ ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
 }
 
 ReplayWorld::~ReplayWorld() = default;
+
+BuildOptions BuildOptionsFor(BuildOptions fixed, const SchedulerConfig& config) {
+  fixed.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
+  fixed.leave_out_pods_without_claims = !config.compatibility.missing_claims;
+  return fixed;
+}
 
 std::string QueueNamedBy(const std::string& padded_pod) {
   namespace ondemand = simdjson::ondemand;
