@@ -27,6 +27,8 @@ struct BuildOptions {
   // Volcano does not know of a pod before it knows of the pod's claims.
   bool leave_out_pods_without_claims = false;
   bool lenient = false;
+
+  bool operator==(const BuildOptions&) const = default;
 };
 
 // Everything that was added, and the tables it becomes.

@@ -510,6 +510,13 @@ LiveCluster::LiveCluster(std::unique_ptr<State> state)
 
 LiveCluster::~LiveCluster() = default;
 
+void LiveCluster::SetBuildOptions(BuildOptions options) {
+  if (options == state_->draft.options) return;
+  state_->draft.options = std::move(options);
+  state_->stale = true;
+  ++version_;
+}
+
 FactSink::Added LiveCluster::AddPod(PodFacts pod, Origin) {
   State& s = *state_;
   const uint64_t key = NameKey(pod.task.ns, pod.task.name);

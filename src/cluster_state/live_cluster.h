@@ -22,6 +22,9 @@ class LiveCluster final : public FactSink {
   explicit LiveCluster(BuildOptions options);
   ~LiveCluster() override;
 
+  // Other ones from now on, for objects that are there too.
+  void SetBuildOptions(BuildOptions options);
+
   // An object that is there already is replaced; a pod or node that says nothing new is no change.
   Added AddPod(PodFacts pod, Origin origin) override;
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;

@@ -288,6 +288,7 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
       left_out = front.get();
       return front;
     });
+    world.SetConfig(*config);
     world.Fill(state.entries);
     Cluster cluster = std::move(world.live().cluster());
     std::optional<Explanation> explanation = left_out->Explain(kind, cluster);

@@ -1,11 +1,13 @@
 #include "kube/cluster_mirror.h"
-#include "session/eviction_memory.h"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "record/replay_world.h"
+#include "session/eviction_memory.h"
 
 namespace krafla {
 
@@ -86,6 +88,10 @@ void ClusterMirror::MakeDecoder() {
 }
 
 ClusterMirror::~ClusterMirror() = default;
+
+void ClusterMirror::SetConfig(const SchedulerConfig& config) {
+  live_->SetBuildOptions(BuildOptionsFor(options_.build, config));
+}
 
 std::vector<std::string_view> ClusterMirror::UnsyncedKinds() const {
   std::vector<std::string_view> kinds;

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cluster_state/live_cluster.h"
+#include "config/scheduler_config.h"
 #include "kube/inbox.h"
 #include "kube/volume_expectations.h"
 #include "kube/watched_kinds.h"
@@ -33,7 +34,7 @@
 namespace krafla {
 
 struct MirrorOptions {
-  BuildOptions build;
+  BuildOptions build;  // as far as the configuration does not say it
   std::vector<std::string> scheduler_names = {"volcano"};
   // Only nodes with one of these labels count; empty: all nodes do.
   NodeLabels node_labels;
@@ -46,6 +47,8 @@ class ClusterMirror {
   explicit ClusterMirror(MirrorOptions options);
   ~ClusterMirror();
 
+  // The configuration that is in force from now on, as far as it says how objects are taken.
+  void SetConfig(const SchedulerConfig& config);
   // Ids of strings, label sets and specs of the live cluster are good until the next call.
   void Apply(ObjectMessage message);
   // Gets rid of names, labels and specs of what is gone. Apply does so when there are too many.

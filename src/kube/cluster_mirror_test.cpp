@@ -260,6 +260,43 @@ TEST_F(ClusterMirrorTest, EveryKindCanGo) {
   EXPECT_EQ(c.queues.size(), 0u);
 }
 
+TEST_F(ClusterMirrorTest, AGroupOfOneFollowsItsPod) {
+  const auto pod = [](int version, const std::string& cpu, const std::string& annotations) {
+    return Object("v1", "Pod", "a", "p",
+                  fmt::format(R"("spec":{{"schedulerName":"volcano","containers":[{{"name":"c",)"
+                              R"("resources":{{"requests":{{"cpu":"{}"}}}}}}]}},)"
+                              R"("status":{{"phase":"Pending"}})",
+                              cpu),
+                  version, annotations);
+  };
+  const auto group = [&]() -> const PodGroupFacts& {
+    StringPool& s = mirror->live().strings();
+    return *mirror->live().FindPodGroup(s.Intern("a"), s.Intern("pod:p"));
+  };
+  const auto milli_cpu = [&] { return group().job.min_resources->Get(ResourceKinds::kCpu); };
+  See(WatchedKind::kPod, pod(1, "1", ""));
+  mirror->live().AssumePhase(mirror->live().cluster().jobs_by_name[0], JobPhase::kInqueue);
+  EXPECT_EQ(milli_cpu(), 1000);
+  EXPECT_FALSE(group().job.zones.annotated);
+  const uint64_t before = mirror->live().version();
+  See(WatchedKind::kPod, pod(2, "1", R"("example.com/note":"x")"));
+  EXPECT_EQ(mirror->live().version(), before) << "nothing that counts";
+  See(WatchedKind::kPod, pod(3, "3",
+                             R"("scheduling.volcano.sh/queue-name":"other","volcano.sh/)"
+                             R"(revocable-zone":"*","volcano.sh/preemptable":"true")"));
+  EXPECT_EQ(milli_cpu(), 3000);
+  EXPECT_TRUE(group().job.zones.all);
+  EXPECT_TRUE(group().job.preemptable);
+  EXPECT_EQ(mirror->live().strings().Text(group().queue), "other");
+  EXPECT_EQ(group().job.phase, JobPhase::kInqueue) << "it keeps its phase";
+  See(WatchedKind::kPod, pod(4, "3", ""));
+  EXPECT_EQ(group().queue, kEmptyStr);
+  EXPECT_FALSE(group().job.zones.annotated);
+  // The pod is of its group still.
+  EXPECT_EQ(mirror->live().cluster().jobs[mirror->live().cluster().jobs_by_name[0]].tasks.size(),
+            1u);
+}
+
 TEST_F(ClusterMirrorTest, AnAnswerDoesNotBringBackWhatIsGone) {
   See(WatchedKind::kPod, Pod("p"));
   Lose(WatchedKind::kPod, "a", "p");

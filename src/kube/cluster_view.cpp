@@ -291,6 +291,7 @@ class ViewMaker {
 ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptions& options,
                             const SchedulerConfig& config, const TimeZone& zone, Timestamp now) {
   ReplayWorld world(options);
+  world.SetConfig(config);
   world.Fill(state.entries);
   Cluster& cluster = world.live().cluster();
   const TruthBefore before(cluster);

@@ -223,11 +223,15 @@ void LiveScheduler::ReportRings() {
 void LiveScheduler::CheckConfig() {
   if (!options_.changed_config || Clock::now() < config_check_) return;
   config_check_ = Clock::now() + kConfigPeriod;
-  if (std::optional<SchedulerConfig> config = options_.changed_config()) {
-    parts_.effects.SetEvictionApi(config->eviction_api);
-    parts_.effects.SetVolumePatience(VolumePatience(*config));
-    loop_.SetConfig(std::move(*config));
-  }
+  if (std::optional<SchedulerConfig> config = options_.changed_config())
+    SetConfig(std::move(*config));
+}
+
+void LiveScheduler::SetConfig(SchedulerConfig config) {
+  parts_.mirror.SetConfig(config);
+  parts_.effects.SetEvictionApi(config.eviction_api);
+  parts_.effects.SetVolumePatience(VolumePatience(config));
+  loop_.SetConfig(std::move(config));
 }
 
 void LiveScheduler::CreateMissingQueues() {

@@ -60,6 +60,8 @@ class LiveScheduler final : public DecisionSink {
 
   bool ready() const { return ready_; }
 
+  // Another configuration is in force from now on.
+  void SetConfig(SchedulerConfig config);
   // One cycle, due or not, and what follows from it.
   void RunCycle(Timestamp now);
 

@@ -241,6 +241,76 @@ TEST_F(LiveSchedulerTest, ARefusedEvictionIsNotWrittenDownForGood) {
       << fmt::format("{}", fmt::join(client.bodies, "\n"));
 }
 
+TEST_F(LiveSchedulerTest, JobsThatEvictEachOtherInTurnAreReported) {
+  for (const auto& [name, value] : {std::pair("high", 100), std::pair("low", 1)})
+    See(WatchedKind::kPriorityClass,
+        fmt::format(R"({{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":)"
+                    R"({{"name":"{}"}},"value":{}}})",
+                    name, value));
+  const auto see = [&](const std::string& name, const std::string& priority, bool runs) {
+    See(WatchedKind::kPodGroup,
+        fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",)"
+                    R"("metadata":{{"name":"{0}","namespace":"a","uid":"g-{0}"}},"spec":)"
+                    R"({{"minMember":{1},"priorityClassName":"{2}"}},"status":{{"phase":"{3}"}}}})",
+                    name, runs ? 0 : 1, priority, runs ? "Running" : "Inqueue"));
+    See(WatchedKind::kPod,
+        fmt::format(
+            R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}","namespace":"a",)"
+            R"("uid":"u-{0}","annotations":{{"scheduling.k8s.io/group-name":"{0}"}}}},"spec":)"
+            R"({{"schedulerName":"volcano",{1}"containers":[{{"name":"c","resources":{{"requests":)"
+            R"({{"cpu":"2"}}}}}}]}},"status":{{"phase":"{2}"}}}})",
+            name, runs ? R"("nodeName":"n1",)" : "", runs ? "Running" : "Pending"));
+  };
+  Lines logged;
+  scheduler.emplace(
+      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+      LiveScheduler::Options{.may_write =
+                                 [this] {
+                                   scheduler->Stop();  // one round is enough
+                                   return true;
+                                 },
+                             .log = [&](const std::string& line) { logged.push_back(line); }});
+  const auto reports = [&] {
+    return std::count_if(client.bodies.begin(), client.bodies.end(), [](const std::string& body) {
+      return body.find("EvictionLoop") != body.npos;
+    });
+  };
+  // Each takes the other's place twice; whoever waits is the more important one.
+  for (const auto& [in, out] :
+       {std::pair("x", "y"), std::pair("y", "x"), std::pair("x", "y"), std::pair("y", "x")}) {
+    EXPECT_EQ(reports(), 0);
+    client.TakeRequests();
+    for (const char* name : {"x", "y"})
+      mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = name}});
+    see(in, "low", true);
+    see(out, "high", false);
+    client.Pass(milliseconds(60'000));
+    Cycle();
+    AnswerAll();
+    const Lines requests = Requests();
+    EXPECT_NE(std::find(requests.begin(), requests.end(),
+                        fmt::format("DELETE /api/v1/namespaces/a/pods/{}", in)),
+              requests.end())
+        << fmt::format("{}", fmt::join(requests, "\n"));
+  }
+  client.TakeRequests();
+  inbox.PutTask([] {});  // something to wake up for
+  scheduler->Run(milliseconds(0));
+  const std::string text = "a/x evicted a/y twice and a/y evicted a/x twice within 1h";
+  EXPECT_NE(std::find(logged.begin(), logged.end(),
+                      fmt::format("jobs evict each other in turn ring=\"{}\"", text)),
+            logged.end())
+      << fmt::format("{}", fmt::join(logged, "\n"));
+  EXPECT_EQ(reports(), 2) << fmt::format("{}", fmt::join(client.bodies, "\n"));
+  for (const std::string& body : client.bodies)
+    if (body.find("EvictionLoop") != body.npos) {
+      EXPECT_NE(body.find(text), body.npos) << body;
+      EXPECT_NE(body.find(R"("kind":"PodGroup")"), body.npos) << body;
+      EXPECT_NE(body.find(R"("type":"Warning")"), body.npos) << body;
+    }
+  EXPECT_NE(metrics.Text().find("krafla_eviction_loops_total 1"), std::string::npos);
+}
+
 TEST_F(LiveSchedulerTest, NothingIsWrittenAboutAGroupThatExistsHereOnly) {
   See(WatchedKind::kPod,
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u"},"spec":)"
@@ -345,6 +415,23 @@ tiers:
     return lines;
   }
 
+  // A replay of what was recorded decides the same.
+  void ExpectReplayed(uint64_t cycles, uint64_t binds) {
+    keeper.reset();
+    const std::vector<std::string> segments = *RecordSegments(folder);
+    ASSERT_EQ(segments.size(), 1u);
+    uint64_t replayed_binds = 0;
+    const Result<ReplayResult> replayed = ReplaySegment(
+        segments[0], [&](uint64_t, Timestamp, const std::vector<std::string>& decisions) {
+          for (const std::string& line : decisions) replayed_binds += line.starts_with("bind ");
+        });
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    EXPECT_FALSE(replayed->difference)
+        << replayed->difference->recorded << " / " << replayed->difference->replayed;
+    EXPECT_EQ(replayed->cycles, cycles);
+    EXPECT_EQ(replayed_binds, binds);
+  }
+
   const std::string folder =
       (std::filesystem::temp_directory_path() / fmt::format("krafla-volumes-{}", getpid()))
           .string();
@@ -371,20 +458,42 @@ TEST_F(LiveVolumesTest, ASecondGangIsNotGivenTheVolumesOfTheFirst) {
   EXPECT_EQ(VolumeWrites(),
             (Lines{"PATCH /api/v1/persistentvolumes/v1", "PATCH /api/v1/persistentvolumes/v2"}));
   Cycle();
-  // What was assumed is part of the record: a replay decides the same.
-  keeper.reset();
-  const std::vector<std::string> segments = *RecordSegments(folder);
-  ASSERT_EQ(segments.size(), 1u);
-  uint64_t binds = 0;
-  const Result<ReplayResult> replayed = ReplaySegment(
-      segments[0], [&](uint64_t, Timestamp, const std::vector<std::string>& decisions) {
-        for (const std::string& line : decisions) binds += line.starts_with("bind ");
-      });
-  ASSERT_TRUE(replayed) << replayed.error().message;
-  EXPECT_FALSE(replayed->difference)
-      << replayed->difference->recorded << " / " << replayed->difference->replayed;
-  EXPECT_EQ(replayed->cycles, 4u);
-  EXPECT_EQ(binds, 4u);
+  // What was assumed is part of the record.
+  ExpectReplayed(4, 4);
+}
+
+// A pod whose claim is not there, where nobody asks for volumes: whether its job knows of it is up
+// to the configuration.
+TEST_F(LiveVolumesTest, AReloadedConfigurationSaysHowObjectsAreTaken) {
+  const auto reload = [&](std::string_view missing_claims) {
+    const std::string text = fmt::format(
+        "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n"
+        "compatibility:\n  missing-claims: {}\n",
+        missing_claims);
+    tap.OnConfig(text);
+    Diagnostics diagnostics;
+    scheduler->SetConfig(
+        ReadSchedulerConfig(text, BuiltInVocabulary(), {.file_name = "t"}, diagnostics));
+    EXPECT_FALSE(diagnostics.HasErrors());
+  };
+  SeeGroup("g", 1);
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"g0","namespace":"a","uid":"u-g0",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"none"}}],"containers":[)"
+      R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
+  SeePod("g1", "g");
+  EXPECT_EQ(mirror->live().cluster().tasks.size(), 2u);
+  reload("false");
+  EXPECT_EQ(mirror->live().cluster().tasks.size(), 1u) << "its job does not know of it";
+  Cycle();
+  EXPECT_EQ(VolumeWrites(), Lines{"POST /api/v1/namespaces/a/pods/g1/binding"});
+  const uint64_t before = mirror->live().version();
+  reload("true");
+  EXPECT_GT(mirror->live().version(), before);
+  Cycle();
+  EXPECT_EQ(VolumeWrites(), Lines{"POST /api/v1/namespaces/a/pods/g0/binding"});
+  ExpectReplayed(2, 2);
 }
 
 }  // namespace

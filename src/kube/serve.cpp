@@ -46,11 +46,9 @@ std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
   return kinds;
 }
 
-MirrorOptions MirrorFor(const ServeOptions& options, const SchedulerConfig& config) {
+MirrorOptions MirrorFor(const ServeOptions& options) {
   MirrorOptions mirror;
   mirror.build.default_queue = options.default_queue;
-  mirror.build.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
-  mirror.build.leave_out_pods_without_claims = !config.compatibility.missing_claims;
   mirror.build.ignored_provisioners = options.ignored_provisioners;
   mirror.build.lenient = true;
   mirror.scheduler_names = options.scheduler_names;
@@ -142,10 +140,11 @@ class Server {
             std::random_device{}() * 0x1000003ULL ^ static_cast<uint64_t>(WallClock().ns))),
         credentials_(std::move(connection), ProcessSurroundings()),
         seeing_in_(std::move(seeing_in)),
-        mirror_(MirrorFor(options, config)),
+        mirror_(MirrorFor(options)),
         log_(options.verbosity),
         config_stamp_(config_stamp) {
     inbox_.OnRoom([this] { reading_.Resume(); });
+    mirror_.SetConfig(config);
     effects_.SetEvictionApi(config.eviction_api);
     effects_.SetVolumePatience(VolumePatience(config));
     loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
@@ -371,7 +370,7 @@ int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   Result<std::unique_ptr<SeeingIn>> seeing_in =
       SeeingIn::Start({.record_folder = options.record_folder,
                        .record_bytes = options.record_bytes,
-                       .head = HeadFor(options, MirrorFor(options, config)),
+                       .head = HeadFor(options, MirrorFor(options)),
                        .zone = LocalTimeZone(),
                        .now = &WallClock,
                        .render = options.render,

@@ -6,6 +6,21 @@
 
 namespace krafla {
 
+namespace {
+
+// In all that a pod says for the group it is.
+bool SameGroupOfOne(const PodGroupFacts& a, const PodGroupFacts& b) {
+  const Job& l = a.job;
+  const Job& r = b.job;
+  return a.queue == b.queue && l.priority_class == r.priority_class && l.created == r.created &&
+         l.preemptable == r.preemptable && l.annotation_preemptable == r.annotation_preemptable &&
+         l.zones.annotated == r.zones.annotated && l.zones.all == r.zones.all &&
+         l.zones.names == r.zones.names && l.min_resources.has_value() &&
+         l.min_resources->SameAs(*r.min_resources);
+}
+
+}  // namespace
+
 OverlaySink::OverlaySink(LiveCluster& live, const NodeLabels& node_labels)
     : FactSink(live), live_(live) {
   for (const auto& [key, value] : node_labels)
@@ -99,10 +114,6 @@ void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   const StrId group_name = strings().Intern(GroupName(pod.task.name));
   const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
   pod.group = group_name;
-  if (there != nullptr && there->job.uid == pod.task.uid) {  // keeps its phase
-    outcome_.phase = there->job.phase;
-    return;
-  }
   PodGroupFacts group;
   group.queue = queue_.empty() ? kEmptyStr : strings().Intern(queue_);
   group.job.ns = pod.task.ns;
@@ -115,6 +126,13 @@ void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   group.job.annotation_preemptable = pod.task.annotation_preemptable;
   group.job.zones = pod.task.zones;
   group.job.min_resources = spec(pod.task.spec).request;
+  if (there != nullptr && there->job.uid == pod.task.uid) {
+    group.job.phase = there->job.phase;  // it follows its pod, and keeps its phase
+    outcome_.phase = group.job.phase;
+    if (SameGroupOfOne(*there, group)) return;
+    live_.AddPodGroup(std::move(group), Origin::kExpanded);
+    return;
+  }
   // One that has its place already is past the gate.
   if (pod.task.node_name != kEmptyStr) group.job.phase = JobPhase::kRunning;
   if (const std::optional<JobPhase> first = FirstPhaseOfOne(pod.task)) group.job.phase = *first;

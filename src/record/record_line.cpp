@@ -41,8 +41,6 @@ std::string HeadLine(const RecordHead& head) {
   json.EndArray();
   json.Key("defaultQueue").String(head.world.build.default_queue);
   WriteTexts(json, "ignoredProvisioners", head.world.build.ignored_provisioners);
-  json.Key("countUndeclaredCsiDrivers").Bool(head.world.build.count_undeclared_csi_drivers);
-  json.Key("leaveOutPodsWithoutClaims").Bool(head.world.build.leave_out_pods_without_claims);
   json.Key("lenient").Bool(head.lenient);
   json.Key("profile");
   if (head.profile) {
@@ -228,8 +226,6 @@ Result<RecordLine> ParseHead(LineReader& line, int64_t format) {
   head.world.node_labels = *labels;
   head.world.build.default_queue = *queue;
   head.world.build.ignored_provisioners = *provisioners;
-  head.world.build.count_undeclared_csi_drivers = line.Flag("countUndeclaredCsiDrivers");
-  head.world.build.leave_out_pods_without_claims = line.Flag("leaveOutPodsWithoutClaims");
   head.world.build.lenient = true;
   head.lenient = line.Flag("lenient");
   head.profile = line.Text("profile");

@@ -76,6 +76,7 @@ class Replay final : public DecisionSink {
     if (problems.HasErrors())
       return fmt::format("has a configuration that this program does not take: {}",
                          ToString(problems.items().front()));
+    world_->SetConfig(config);
     if (loop_ == nullptr) {
       loop_ =
           std::make_unique<SchedulingLoop>(world_->live(), std::move(config), ZoneOf(head_), log_);

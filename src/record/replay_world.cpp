@@ -48,6 +48,12 @@ void ReplayWorld::CompactWhenCrowded() {
 
 ReplayWorld::~ReplayWorld() = default;
 
+BuildOptions BuildOptionsFor(BuildOptions fixed, const SchedulerConfig& config) {
+  fixed.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
+  fixed.leave_out_pods_without_claims = !config.compatibility.missing_claims;
+  return fixed;
+}
+
 std::string QueueNamedBy(const std::string& padded_pod) {
   namespace ondemand = simdjson::ondemand;
   const auto find = [&](const char* map) -> std::string {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster_state/live_cluster.h"
+#include "config/scheduler_config.h"
 #include "manifest/object_decoder.h"
 #include "record/kept_state.h"
 #include "record/overlay_sink.h"
@@ -20,10 +21,13 @@ namespace krafla {
 
 // How objects are taken: the same for the scheduler and for whoever comes after it.
 struct WorldOptions {
-  BuildOptions build;
+  BuildOptions build;  // as far as the configuration does not say it, see BuildOptionsFor
   std::vector<std::string> scheduler_names = {"volcano"};
   NodeLabels node_labels;
 };
+
+// What the configuration in force says about how objects are taken, and the rest as in `fixed`.
+BuildOptions BuildOptionsFor(BuildOptions fixed, const SchedulerConfig& config);
 
 class ReplayWorld {
  public:
@@ -33,6 +37,10 @@ class ReplayWorld {
   explicit ReplayWorld(const WorldOptions& options, const Front& front = {});
   ~ReplayWorld();
 
+  // The configuration that is in force from now on.
+  void SetConfig(const SchedulerConfig& config) {
+    live_.SetBuildOptions(BuildOptionsFor(build_, config));
+  }
   // kPut and kGone; others are not about objects.
   void Apply(const RecordedChange& change);
   void Put(std::string_view kind, const std::string& key, std::string_view object,

@@ -153,9 +153,43 @@ TEST_F(ApiPagesTest, JobsSayWhyTheyWait) {
   EXPECT_EQ(std::string_view(jobs.at(1)["kind"]), "Pod");
   EXPECT_EQ(std::string_view(jobs.at(2)["name"]), "train");
   EXPECT_EQ(std::string_view(jobs.at(2)["phase"]), "Inqueue");
-  EXPECT_NE(Text(jobs.at(2)["waitsFor"]).find("needs annotation volcano.sh/revocable-zone"), std::string::npos)
+  EXPECT_NE(Text(jobs.at(2)["waitsFor"]).find("needs annotation volcano.sh/revocable-zone"),
+            std::string::npos)
       << Text(jobs.at(2));
   EXPECT_EQ(int64_t(jobs.at(2)["pods"]["waiting"]), 1);
+}
+
+// A pod whose claim is not there: whether its job knows of it is up to the configuration in force.
+TEST_F(ApiPagesTest, PagesAndExplanationsFollowTheConfiguration) {
+  const auto put = [&](const std::function<void()>& change) {
+    const uint64_t version = keeper->version();
+    change();
+    while (keeper->version() == version) std::this_thread::yield();
+    now.ns += 60 * Timestamp::kNsPerSecond;  // a view is kept for a while
+  };
+  const auto waiting = [&] {
+    const dom::array jobs = Json(Get("jobs"))["jobs"];
+    for (const dom::element job : jobs)
+      if (std::string_view(job["name"]) == "train") return int64_t(job["pods"]["waiting"]);
+    return int64_t{-1};
+  };
+  const auto explained = [&] {
+    return Get("explain", {{"kind", "pod"}, {"name", "team-a/train-1"}, {"as", "text"}}).body;
+  };
+  put([&] {
+    Pod("train-1", "train", "1",
+        R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"none"}}],)", "Pending");
+  });
+  EXPECT_EQ(waiting(), 2);
+  const std::string before = explained();
+  put([&] {
+    feed.Put({.what = RecordedChange::What::kConfig,
+              .object = std::string(kConfig) + "compatibility:\n  missing-claims: false\n",
+              .cycle = {}});
+  });
+  EXPECT_EQ(waiting(), 1);
+  EXPECT_NE(explained(), before);
+  EXPECT_NE(explained().find("team-a/train-1 is left out"), std::string::npos) << explained();
 }
 
 TEST_F(ApiPagesTest, QueuesShowWhatTheyHold) {

@@ -48,6 +48,7 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
       {.file_name = "test", .profile = profile_.empty() ? std::nullopt : std::optional(profile_)},
       problems);
   EXPECT_FALSE(problems.HasErrors());
+  mirror_.SetConfig(config);
   loop_.emplace(mirror_.live(), std::move(config), zone_, log_);
   loop_->SetBeforeSession([this](CycleMemory& memory) {
     // Somebody else remembers something too.
