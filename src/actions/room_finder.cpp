@@ -39,6 +39,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
       const ClassId cls = session_.cluster.tasks[task].cls;
       if (order == Order::kBestScore && repeated_.NeedsScores(cls)) {
         ranking = search.RankForPreemption(task, memory);
+        ScoreAt(task, repeated_.changed());
         repeated_.SetScores(cls, ranking->scores);
       }
       if (repeated_.Holds(*step, order == Order::kName))
@@ -194,7 +195,7 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
       furthest_ = known->furthest;
   } else {
     if (TryInOrder(statement, task, rule, order, ranking, with_room)) return true;
-    if (furthest_.empty()) NoteNowhereEnough(task, rule, order, ranking);
+    if (furthest_.empty()) NoteNowhereEnough(task, rule, ranking);
   }
   const Session::Mark statement_began = statement.begin();
   if (has_key)
@@ -206,7 +207,11 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
 bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                             const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   if (order == Order::kBestScore) {
-    best_first_.Start(ranking, with_room);
+    bits_.resize(with_room.size());
+    for (size_t word = 0; word < bits_.size(); ++word)
+      bits_[word] = with_room[word] & ranking.allowed[word];
+    session_.node_search().ScoreRanked(task, bits_);
+    best_first_.Start(ranking, bits_);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
       if (Try(statement, task, rule, p)) return true;
     return false;
@@ -226,6 +231,7 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                           const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   std::erase_if(positions_,
                 [&](uint32_t p) { return !IsIn(with_room, p) || !ranking.IsAllowed(p); });
+  if (order == Order::kBestScore) ScoreAt(task, positions_);
   std::sort(positions_.begin(), positions_.end(), [&](uint32_t a, uint32_t b) {
     if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
       return ranking.scores[a] > ranking.scores[b];
@@ -256,25 +262,23 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
   return false;
 }
 
-// No node was tried, because nowhere the candidates could be enough: said of the first node that
-// has any.
-void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
+void RoomFinder::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
+  bits_.assign((session_.cluster.nodes_by_name.size() + kWord - 1) / kWord, 0);
+  for (const uint32_t p : positions) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
+  session_.node_search().ScoreRanked(task, bits_);
+}
+
+// No node was tried, because nowhere the candidates could be enough: said of the first node, by
+// name, that has any, or of the first that is allowed.
+void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule,
                                    const NodeRanking& ranking) {
   const uint32_t n = static_cast<uint32_t>(ranking.scores.size());
   uint32_t chosen = n;
-  std::vector<TaskId> candidates;  // on the chosen node
-  std::vector<TaskId> here;
-  for (uint32_t p = 0; p < n; ++p) {
-    if (!ranking.IsAllowed(p)) continue;
-    const bool better =
-        chosen == n || (order == Order::kBestScore && ranking.scores[p] > ranking.scores[chosen]);
-    if (!better && (!candidates.empty() || !room_.HasCandidates(p))) continue;
-    here.clear();
-    if (room_.HasCandidates(p))
-      CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, here);
-    if (here.empty() && (!better || !candidates.empty())) continue;
-    chosen = p;
-    candidates = here;
+  std::vector<TaskId> candidates;
+  for (uint32_t p = 0; p < n && candidates.empty(); ++p) {
+    if (!ranking.IsAllowed(p) || (chosen != n && !room_.HasCandidates(p))) continue;
+    CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, candidates);
+    if (chosen == n || !candidates.empty()) chosen = p;
   }
   if (chosen == n) return;
   const NodeId node = session_.cluster.nodes_by_name[chosen];

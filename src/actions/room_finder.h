@@ -65,8 +65,9 @@ class RoomFinder {
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
-  void NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
-                         const NodeRanking& ranking);
+  void NoteNowhereEnough(TaskId task, const VictimRule& rule, const NodeRanking& ranking);
+  // Makes the ranking know these nodes' scores.
+  void ScoreAt(TaskId task, std::span<const uint32_t> positions);
   void FindPositions(TaskId task, RefusalMemory* memory);
   DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);
   void Replay(TaskId task, std::span<const TraceEvent> events);

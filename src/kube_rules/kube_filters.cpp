@@ -133,6 +133,11 @@ Refusal KubeFilters::FixedAt(ClassId cls, NodeId node) {
   return refusal;
 }
 
+void KubeFilters::FixedDependsOn(ClassId cls, std::vector<uint64_t>& words) {
+  words.push_back(node_fit_.FirstLike(cluster_.classes[cls].spec).value);
+  words.push_back((NeedsOf(cls) & kClaims) != 0 ? cls.value : UINT64_MAX);
+}
+
 Refusal KubeFilters::Current(TaskId task, NodeId node) {
   Refusal refusal;
   if (view_.PodsOn(node).size() >= max_pods_[node]) refusal = too_many_pods_;

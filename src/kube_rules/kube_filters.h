@@ -77,6 +77,8 @@ class KubeFilters {
   // By NodeId.
   void Fixed(ClassId cls, std::span<Refusal> by_node);
   Refusal FixedAt(ClassId cls, NodeId node);
+  // Words that are equal for two classes only if these answers are.
+  void FixedDependsOn(ClassId cls, std::vector<uint64_t>& words);
   // With the counts of the task's last Prepare, whatever has happened since.
   Refusal Current(TaskId task, NodeId node);
   bool CurrentIsNodeLocal(ClassId cls);

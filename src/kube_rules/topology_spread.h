@@ -23,8 +23,9 @@ class SpreadConstraintView {
   // The constraint's selector takes the pod being placed.
   bool takes_itself() const { return takes_itself_; }
   // The node's pods are counted, as far as the node inclusion policies go.
-  bool Includes(NodeId node) const { return included_[node]; }
-  // Pods that count: same namespace, selected, not terminating.
+  bool Includes(NodeId node) const { return included_.empty() || included_[node]; }
+  // The kinds of pods that count: same namespace, selected, not terminating.
+  const KindSet& taken() const { return taken_; }
   int32_t CountOn(NodeId node) const;
 
  private:
@@ -32,7 +33,7 @@ class SpreadConstraintView {
   const SpreadConstraint* constraint_;
   const TopologyKey* key_;
   bool takes_itself_ = false;
-  Table<NodeId, bool> included_;
+  Table<NodeId, bool> included_;  // empty: all are
   KindSet taken_;
 };
 

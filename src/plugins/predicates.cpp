@@ -76,6 +76,9 @@ class PredicatesPlugin final : public Plugin {
       filters_->Fixed(cls, by_node);
     };
     predicate.fixed_at = [this](ClassId cls, NodeId node) { return filters_->FixedAt(cls, node); };
+    predicate.fixed_depends_on = [this](ClassId cls, std::vector<uint64_t>& words) {
+      filters_->FixedDependsOn(cls, words);
+    };
     hooks.lasting.emplace();  // nothing else
     predicate.current = [this](TaskId task, NodeId node) { return filters_->Current(task, node); };
     predicate.current_is_node_local = [this](ClassId cls) {

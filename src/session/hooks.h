@@ -33,6 +33,10 @@ struct PredicateHook {
   // The same for one node, of which the facts have changed between two sessions. Without it all
   // nodes are asked again.
   std::function<Refusal(ClassId, NodeId)> fixed_at;
+  // Appends words that are equal for two classes only if `fixed` says the same of both, in this
+  // session and in those that follow it: it is then asked once for both. Without it each class is
+  // asked about.
+  std::function<void(ClassId, std::vector<uint64_t>& words)> fixed_depends_on;
   // The part that depends on the pods that are on nodes now. Called after `prepare` of that task.
   std::function<Refusal(TaskId, NodeId)> current;
   // Whether `current` for this class depends on nothing but the node itself, so that an answer
