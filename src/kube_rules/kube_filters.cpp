@@ -168,6 +168,13 @@ bool KubeFilters::CurrentIsNodeLocal(ClassId cls) {
          !(on_.node_volume_limits && volumes_->limits.MayBeFinal(cls));
 }
 
+bool KubeFilters::CurrentIsLiftable(ClassId cls) {
+  const uint8_t needs = NeedsOf(cls);
+  if ((needs & kClaims) != 0) return false;
+  if (affinity_ && affinity_->WantsCompany(cls)) return false;
+  return (needs & kSpread) == 0 || spread_->AllNodesHaveKeys(cls);
+}
+
 void KubeFilters::Reserve(TaskId task, NodeId node, UndoLog& undo) {
   if (on_.volume_binding && (NeedsOf(cluster_.tasks[task].cls) & kClaims) != 0)
     volumes_->binding.Reserve(task, node, undo);

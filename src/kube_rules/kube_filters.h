@@ -82,6 +82,8 @@ class KubeFilters {
   // With the counts of the task's last Prepare, whatever has happened since.
   Refusal Current(TaskId task, NodeId node);
   bool CurrentIsNodeLocal(ClassId cls);
+  // Whether evictions may lift whatever Current refuses for.
+  bool CurrentIsLiftable(ClassId cls);
 
   // A task was allocated: volumes are chosen for it. And given back.
   void Reserve(TaskId task, NodeId node, UndoLog& undo);

@@ -9,9 +9,7 @@ namespace krafla {
 
 SpreadConstraintView::SpreadConstraintView(KubeFacts& facts, ClassId cls,
                                            const SpreadConstraint& constraint)
-    : facts_(facts),
-      constraint_(&constraint),
-      key_(&facts.topology.Of(constraint.topology_key)) {
+    : facts_(facts), constraint_(&constraint), key_(&facts.topology.Of(constraint.topology_key)) {
   const Cluster& cluster = facts.cluster;
   const PodSpec& spec = cluster.specs[cluster.classes[cls].spec];
   takes_itself_ = Matches(constraint.selector, cluster.label_sets[cluster.classes[cls].labels]);
@@ -74,6 +72,9 @@ TopologySpreadRule::Prepared& TopologySpreadRule::Of(ClassId cls) {
   std::unique_ptr<Prepared>& slot = classes_[cls];
   if (slot) return *slot;
   slot.reset(new Prepared{SpreadClass(facts_, cls, true), {}});
+  slot->all_have_keys =
+      std::all_of(facts_.cluster.nodes_by_name.begin(), facts_.cluster.nodes_by_name.end(),
+                  [&](NodeId node) { return slot->spread.HasAllKeys(node); });
   for (const SpreadConstraintView& constraint : slot->spread.constraints) {
     std::vector<bool> counts(constraint.key().domains(), false);
     for (const NodeId node : facts_.cluster.nodes_by_name)

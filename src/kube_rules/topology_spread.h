@@ -59,6 +59,8 @@ class TopologySpreadRule {
   TopologySpreadRule(KubeFacts& facts, ReasonTable& reasons);
 
   bool HasConstraints(ClassId cls) const;
+  // Otherwise nodes are out for good.
+  bool AllNodesHaveKeys(ClassId cls) { return Of(cls).all_have_keys; }
   SpreadCounts Prepare(ClassId cls);
   Refusal Check(const SpreadCounts& counts, ClassId cls, NodeId node);
 
@@ -68,6 +70,7 @@ class TopologySpreadRule {
     // Per constraint: the domains with a node that counts. Which they are does not change within a
     // session.
     std::vector<std::vector<uint32_t>> domains;
+    bool all_have_keys = false;
   };
   Prepared& Of(ClassId cls);
 

@@ -356,9 +356,8 @@ Refusal TdmPlugin::FilterAt(ClassId cls, NodeId node) {
 void TdmPlugin::FilterDependsOn(ClassId cls, std::vector<uint64_t>& words) {
   if (zone_nodes_.empty()) return;
   const ZoneWish& wish = WishOfClass(cls);
-  const auto same = std::find_if(wishes_seen_.begin(), wishes_seen_.end(), [&](ClassId other) {
-    return class_wishes_[other.value] == wish;
-  });
+  const auto same = std::find_if(wishes_seen_.begin(), wishes_seen_.end(),
+                                 [&](ClassId other) { return class_wishes_[other.value] == wish; });
   if (same != wishes_seen_.end()) {
     cls = *same;
   } else if (wishes_seen_.size() < kMaxWishesSeen) {

@@ -21,6 +21,11 @@ bool EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
 
 }  // namespace
 
+bool KubeView::IsOn(TaskId task, NodeId node) const {
+  const std::vector<TaskId>& pods = built_ ? pods_[node] : cluster_.nodes[node].tasks;
+  return std::find(pods.begin(), pods.end(), task) != pods.end();
+}
+
 void KubeView::EnsureBuilt() {
   if (built_) return;
   built_ = true;

@@ -35,6 +35,7 @@ class KubeView {
   void Remove(TaskId task, NodeId node, UndoLog& undo);  // no change when it is not there
 
   const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
+  bool IsOn(TaskId task, NodeId node) const;
   const Sums& SumsOf(NodeId node) const { return sums_[node]; }
   // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not
   // meaningful.

@@ -174,9 +174,9 @@ std::unique_ptr<NodeSearch::ClassCache> NodeSearch::NewCache() {
   constexpr size_t kMaxBytes = 64 << 20;
   const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
   if (cached_.size() < most) return std::make_unique<ClassCache>();
-  const auto oldest = std::min_element(
-      cached_.begin(), cached_.end(),
-      [&](ClassId l, ClassId r) { return caches_[l]->used < caches_[r]->used; });
+  const auto oldest = std::min_element(cached_.begin(), cached_.end(), [&](ClassId l, ClassId r) {
+    return caches_[l]->used < caches_[r]->used;
+  });
   std::unique_ptr<ClassCache> cache = std::move(caches_[*oldest]);
   *oldest = cached_.back();
   cached_.pop_back();
@@ -238,9 +238,9 @@ void NodeSearch::Verify() {
       KRAFLA_CHECK(later == ((cache.later[p / kBlock] & BitOf(p)) != 0) &&
                        now == ((cache.now[p / kBlock] & BitOf(p)) != 0),
                    "whether a request fits has followed");
-      KRAFLA_CHECK((cache.known[p / kBlock] & BitOf(p)) == 0 ||
-                       cache.score[p] == LocalScore(cls, node),
-                   "a score has followed");
+      KRAFLA_CHECK(
+          (cache.known[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
+          "a score has followed");
     }
   }
 }
@@ -269,6 +269,17 @@ bool NodeSearch::IsNodeLocal(ClassId cls) const {
   for (const auto& tier : session_.predicates())
     for (const auto& entry : tier)
       if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls))
+        return false;
+  return true;
+}
+
+// Whether only lasting answers can be of a kind that evictions do not lift. Answers that depend on
+// the node alone are such.
+bool NodeSearch::IsLiftable(ClassId cls) const {
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier)
+      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls) &&
+          !(entry.call->current_is_liftable && entry.call->current_is_liftable(cls)))
         return false;
   return true;
 }
@@ -330,8 +341,7 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
     cache.block_best[block] =
         BestOfBlock(cache.score, block, cache.now[block] & cache.passes[block]);
     if (!cache.allowed_best.empty())
-      cache.allowed_best[block] =
-          BestOfBlock(cache.score, block, later & cache.Allowed()[block]);
+      cache.allowed_best[block] = BestOfBlock(cache.score, block, later & cache.Allowed()[block]);
   }
 }
 
@@ -379,8 +389,11 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
 }
 
 bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
+  return IsNodeLocal(task) && RoleHasOneClass(task);
+}
+
+bool NodeSearch::RoleHasOneClass(TaskId task) {
   const Task& t = cluster_.tasks[task];
-  if (!IsNodeLocal(t.cls)) return false;
   std::vector<ClassId>& class_of_role = role_classes_[t.job];
   const Job& job = cluster_.jobs[t.job];
   if (class_of_role.empty()) {
@@ -415,10 +428,10 @@ uint64_t NodeSearch::CountShortages(const Resource& request, size_t block, uint6
     const uint64_t fits = free_.later().Fits(kind, request.Get(kind), block);
     const uint64_t lacks = nodes & ~fits;
     if (lacks != 0)
-      counts.Add(Insufficient(kind),
-                 static_cast<uint32_t>(block * kBlock) +
-                     static_cast<uint32_t>(std::countr_zero(lacks)),
-                 std::popcount(lacks));
+      counts.Add(
+          Insufficient(kind),
+          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(lacks)),
+          std::popcount(lacks));
     nodes &= fits;
   }
   return nodes;
@@ -447,8 +460,7 @@ const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
   const AmountColumns& free = Free().later();
   ReasonCounts counts(cluster_.nodes_by_name.size());
   for (size_t block = 0; block < free.blocks(); ++block)
-    ForEachNode(block,
-                CountShortages(cluster_.Request(task), block, free.NodesOf(block), counts),
+    ForEachNode(block, CountShortages(cluster_.Request(task), block, free.NodesOf(block), counts),
                 [&](uint32_t p) { counts.Add(cache.verdict[p], p); });
   cache.failure = counts.Take();
   cache.failure_at = cache.synced;
@@ -615,8 +627,8 @@ void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
 
 bool NodeSearch::CanRank(TaskId task, const RefusalMemory* memory) {
   const ClassId cls = cluster_.tasks[task].cls;
-  return IsNodeLocal(cls) && ScoresAreNodeLocal(cls) &&
-         (memory == nullptr || RefusalsOnlyGrow(task));
+  // What a memory would leave out is not allowed anyway.
+  return IsLiftable(cls) && ScoresAreNodeLocal(cls) && (memory == nullptr || RoleHasOneClass(task));
 }
 
 const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {

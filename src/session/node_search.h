@@ -99,8 +99,9 @@ class NodeSearch {
   // For preempt and reclaim: positions in nodes_by_name, in that order, of nodes whose refusal, if
   // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
-  // The same, from what is kept; nothing when answers or scores depend on more than each node
-  // alone. Scores are known of nodes that ScoreRanked has been told of since, a bit per position.
+  // The same, from what is kept; nothing when scores, or which nodes evictions cannot help, depend
+  // on more than each node alone. Scores are known of nodes that ScoreRanked has been told of
+  // since, a bit per position.
   std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
   void ScoreRanked(TaskId task, std::span<const uint64_t> among);
   // Whether there is such a ranking.
@@ -121,7 +122,9 @@ class NodeSearch {
   ClassCache& CacheOf(ClassId cls);
   std::unique_ptr<ClassCache> NewCache();
   bool IsNodeLocal(ClassId cls) const;
+  bool IsLiftable(ClassId cls) const;
   bool ScoresAreNodeLocal(ClassId cls) const;
+  bool RoleHasOneClass(TaskId task);
   void Synchronize(TaskId task, ClassCache& cache);
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
