@@ -1,6 +1,7 @@
 #include "actions/candidate_room.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <utility>
 
@@ -17,6 +18,8 @@ constexpr double kSlack = 1;
 
 // Groups that are kept: one or two for each of the queues that starve.
 constexpr size_t kMaxGroups = 32;
+// … and classes of tasks in each.
+constexpr size_t kMaxClasses = 256;
 
 }  // namespace
 
@@ -49,7 +52,7 @@ bool CandidateRoom::Counts(const Group& group, const Task& task) const {
          session_.cluster.queues[queue].reclaimable;
 }
 
-void CandidateRoom::AddUp(Sums& sums, uint32_t position) {
+Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
   const Cluster& cluster = session_.cluster;
   const NodeId node = cluster.nodes_by_name[position];
   Resource room = cluster.FutureIdle(node);
@@ -60,8 +63,7 @@ void CandidateRoom::AddUp(Sums& sums, uint32_t position) {
     room.Add(cluster.classes[task.cls].request);
     ++sums.candidates[position];
   }
-  for (size_t kind = 0; kind < sums.room.size(); ++kind)
-    sums.room[kind][position] = room.Get(static_cast<int>(kind));
+  return room;
 }
 
 CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
@@ -95,8 +97,8 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   sums.group = group;
   sums.classes.clear();
   sums.candidates.assign(n, 0);
-  sums.room.assign(static_cast<size_t>(cluster.kinds.size()), std::vector<double>(n));
-  for (uint32_t p = 0; p < n; ++p) AddUp(sums, p);
+  sums.room.Make(n, static_cast<size_t>(cluster.kinds.size()),
+                 [&](uint32_t p) { return AddUp(sums, p); });
   sums.synced = session_.node_changes().size();
 }
 
@@ -114,40 +116,37 @@ void CandidateRoom::ForEachChanged(size_t since, F&& f) {
 void CandidateRoom::Synchronize(Sums& sums) {
   const std::vector<NodeId>& changes = session_.node_changes();
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
-    for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p) AddUp(sums, p);
+    sums.room.Make(sums.room.nodes(), sums.room.kinds(),
+                   [&](uint32_t p) { return AddUp(sums, p); });
   } else {
-    ForEachChanged(sums.synced, [&](uint32_t p) { AddUp(sums, p); });
+    ForEachChanged(sums.synced, [&](uint32_t p) { sums.room.Set(p, AddUp(sums, p)); });
   }
   sums.synced = changes.size();
 }
 
-bool CandidateRoom::HasRoom(const Sums& sums, ClassId cls, uint32_t position) const {
-  if (sums.group.needs_candidates && sums.candidates[position] == 0) return false;
-  const Resource& request = session_.cluster.classes[cls].request;
-  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
-    const int kind = __builtin_ctzll(rest);
-    if (request.Get(kind) > sums.room[static_cast<size_t>(kind)][position] + kSlack) return false;
-  }
-  return true;
+uint64_t CandidateRoom::WithRoom(const Sums& sums, ClassId cls, size_t block) const {
+  uint64_t nodes = sums.room.Fits(session_.cluster.classes[cls].request, block, kSlack);
+  if (!sums.group.needs_candidates) return nodes;
+  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1)
+    if (sums.candidates[block * kWord + static_cast<size_t>(std::countr_zero(rest))] == 0)
+      nodes &= ~(rest & -rest);
+  return nodes;
 }
 
 std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule& rule) {
   Sums& sums = SumsOf(GroupOf(task, rule));
   current_ = &sums;
   const ClassId cls = session_.cluster.tasks[task].cls;
-  const uint32_t n = static_cast<uint32_t>(session_.cluster.nodes_by_name.size());
   const std::vector<NodeId>& changes = session_.node_changes();
+  if (sums.classes.size() >= kMaxClasses && !sums.classes.contains(cls)) sums.classes.clear();
   ClassBits& kept = sums.classes[cls];
-  auto set = [&](uint32_t p) {
-    const uint64_t bit = uint64_t{1} << (p % kWord);
-    uint64_t& word = kept.bits[p / kWord];
-    word = HasRoom(sums, cls, p) ? word | bit : word & ~bit;
-  };
-  if (kept.bits.empty() || changes.size() - kept.synced > n) {
-    kept.bits.assign((n + kWord - 1) / kWord, 0);
-    for (uint32_t p = 0; p < n; ++p) set(p);
+  const size_t blocks = sums.room.blocks();
+  if (kept.bits.empty() || changes.size() - kept.synced > blocks) {
+    kept.bits.resize(blocks);
+    for (size_t block = 0; block < blocks; ++block) kept.bits[block] = WithRoom(sums, cls, block);
   } else {
-    ForEachChanged(kept.synced, set);
+    ForEachChanged(kept.synced,
+                   [&](uint32_t p) { kept.bits[p / kWord] = WithRoom(sums, cls, p / kWord); });
   }
   kept.synced = changes.size();
   return kept.bits;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "actions/victim_search.h"
+#include "session/amount_columns.h"
 #include "session/session.h"
 
 namespace krafla {
@@ -42,10 +43,10 @@ class CandidateRoom {
   };
   struct Sums {
     Group group;
-    uint64_t used = 0;                      // when it was last asked for
-    size_t synced = 0;                      // of the session's node changes
-    std::vector<std::vector<double>> room;  // by kind, then position
-    std::vector<uint32_t> candidates;       // by position
+    uint64_t used = 0;  // when it was last asked for
+    size_t synced = 0;  // of the session's node changes
+    AmountColumns room;
+    std::vector<uint32_t> candidates;  // by position
     std::unordered_map<ClassId, ClassBits> classes;
   };
 
@@ -54,11 +55,12 @@ class CandidateRoom {
   Sums& SumsOf(const Group& group);
   void Make(Sums& sums, const Group& group);
   void Synchronize(Sums& sums);
-  void AddUp(Sums& sums, uint32_t position);
+  // And counts the candidates.
+  Resource AddUp(Sums& sums, uint32_t position) const;
   // Calls f with the position of every node changed since, once each.
   template <class F>
   void ForEachChanged(size_t since, F&& f);
-  bool HasRoom(const Sums& sums, ClassId cls, uint32_t position) const;
+  uint64_t WithRoom(const Sums& sums, ClassId cls, size_t block) const;
 
   Session& session_;
   Sums* current_ = nullptr;

@@ -95,6 +95,13 @@ void KnownInVain::CompareTasks(size_t since) {
 }
 
 bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions) {
+  if (!NodesThatMayDiffer(record, positions)) return false;
+  for (const uint32_t p : record.always)
+    if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
+  return true;
+}
+
+bool KnownInVain::NodesThatMayDiffer(const Record& record, std::vector<uint32_t>& positions) {
   if (record.open.empty()) return ChangedNodes(record.since, record.losses_matter, positions);
   if (!ChangedNodes(record.asked, record.losses_matter, changed_)) return false;
   std::vector<uint32_t> open;
@@ -108,10 +115,11 @@ bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& p
 
 void KnownInVain::Remember(const Key& key, Since statement_began, Since search_began,
                            const std::vector<uint32_t>* asked, bool losses_matter,
-                           std::vector<TraceEvent> furthest) {
+                           const std::vector<uint32_t>& always, std::vector<TraceEvent> furthest) {
   if (records_.size() >= kMaxRecords) records_.clear();
   Record& record = records_[key];
   record.losses_matter = losses_matter;
+  record.always = always;
   record.furthest = std::move(furthest);
   const std::vector<uint32_t> open_before = std::move(record.open);
   record.open.clear();

@@ -46,6 +46,9 @@ class KnownInVain {
     // `asked`.
     std::vector<uint32_t> open;
     Since asked;
+    // Nodes, by position, that are asked in any case: what a predicate refused there depends on
+    // more than the node.
+    std::vector<uint32_t> always;
     std::vector<TraceEvent> furthest;  // of the tries, the one that got furthest
   };
   using Key = std::vector<uint64_t>;
@@ -66,9 +69,10 @@ class KnownInVain {
   // vain and put back says no again, also where Kubernetes' view has lost sight of them.
   void Remember(const Key& key, Since statement_began, Since search_began,
                 const std::vector<uint32_t>* asked, bool losses_matter,
-                std::vector<TraceEvent> furthest);
+                const std::vector<uint32_t>& always, std::vector<TraceEvent> furthest);
 
  private:
+  bool NodesThatMayDiffer(const Record& record, std::vector<uint32_t>& positions);
   void MakeTables();
   void CompareTasks(size_t since);
 

@@ -40,6 +40,7 @@ class RepeatedSteps {
   // Whether Holds has to know the scores of nodes for the class of tasks. Only nodes that were left
   // changed matter, and those that statements have not touched since: once per statement is enough.
   bool NeedsScores(ClassId cls) const { return !changed_.empty() && scored_ != cls; }
+  const std::vector<uint32_t>& changed() const { return changed_; }
   void SetScores(ClassId cls, std::span<const double> scores);
   // Whether no changed node comes before the step's. `by_name`: in that order, else by score.
   bool Holds(const Step& step, bool by_name) const;

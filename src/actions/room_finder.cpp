@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "actions/starving_jobs.h"
+#include "base/check.h"
 
 namespace krafla {
 
@@ -26,6 +27,7 @@ int Distance(const TraceEvent& event) {
 bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                           RefusalMemory* memory) {
   furthest_.clear();
+  refused_.clear();
   losses_matter_ = false;
   NodeSearch& search = session_.node_search();
   if (session_.log.V(3) || !search.CanRank(task, memory)) {
@@ -34,11 +36,14 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
   }
   const bool has_key = in_vain_.MakeKey(task, rule, search.LeftOut(task), key_);
   std::optional<NodeRanking> ranking;
-  if (has_key) {
+  // Steps are repeated only where each node answers for itself.
+  const bool repeats = has_key && search.IsNodeLocal(task);
+  if (repeats) {
     if (const RepeatedSteps::Step* step = repeated_.Find(key_)) {
       const ClassId cls = session_.cluster.tasks[task].cls;
       if (order == Order::kBestScore && repeated_.NeedsScores(cls)) {
         ranking = search.RankForPreemption(task, memory);
+        ScoreAt(task, repeated_.changed());
         repeated_.SetScores(cls, ranking->scores);
       }
       if (repeated_.Holds(*step, order == Order::kName))
@@ -49,7 +54,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
   made_.node = NodeId{};
   const bool done = TryRanked(statement, task, rule, order, *ranking, has_key);
   const double score = order == Order::kBestScore && done ? ranking->scores[position_made_] : 0;
-  if (has_key) {
+  if (repeats) {
     repeated_.Note(made_, position_made_, score, furthest_);
   } else {
     repeated_.NoteUnknown();
@@ -107,7 +112,8 @@ RoomFinder::Nodes RoomFinder::NodesToCompare(TaskId task, const VictimRule& rule
       if (IsIn(with_room, p)) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
   }
   nodes.with_room = bits_;
-  nodes.results = &ResultsFor(task, rule, ranking ? &*ranking : nullptr);
+  const bool keeps = ranking && session_.node_search().IsNodeLocal(task);
+  nodes.results = &ResultsFor(task, rule, keeps ? &*ranking : nullptr);
   return nodes;
 }
 
@@ -194,25 +200,57 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
       furthest_ = known->furthest;
   } else {
     if (TryInOrder(statement, task, rule, order, ranking, with_room)) return true;
-    if (furthest_.empty()) NoteNowhereEnough(task, rule, order, ranking);
+    if (furthest_.empty()) NoteNowhereEnough(task, rule, ranking);
   }
   const Session::Mark statement_began = statement.begin();
   if (has_key)
     in_vain_.Remember(key_, {statement_began.node_changes, statement_began.task_changes}, begin,
-                      known != nullptr ? &positions_ : nullptr, losses_matter_, furthest_);
+                      known != nullptr ? &positions_ : nullptr, losses_matter_, refused_,
+                      furthest_);
   return false;
 }
 
 bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                             const NodeRanking& ranking, std::span<const uint64_t> with_room) {
+  bits_.resize(with_room.size());
+  for (size_t word = 0; word < bits_.size(); ++word)
+    bits_[word] = with_room[word] & ranking.allowed[word];
+  // Sums are worth it when many ask: making them is like asking every node once or twice.
+  VictimBounds::Taken taken;
+  const bool many_ask = long_searches_ >= bits_.size();
+  if (many_ask && rule.whose == VictimRule::Whose::kOtherJobsOfQueue && bounds_.Know(task))
+    taken = bounds_.Narrow(task, bits_);
+  if (TryBits(statement, task, rule, order, ranking)) return true;
+  ++long_searches_;
+  if (taken.any()) TryForTheRecord(statement, task, rule, ranking, taken);
+  return false;
+}
+
+// What was known before is tried on one node all the same: it says what is missing.
+void RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
+                                 const NodeRanking& ranking, const VictimBounds::Taken& taken) {
+  losses_matter_ = true;
+  const bool share = taken.for_share != VictimBounds::kNowhere;
+  constexpr int kVictimsShort = static_cast<int>(ShortCode::kVictims) * 2 + 1;
+  if (!furthest_.empty() && (!share || Distance(furthest_.back()) > kVictimsShort)) return;
+  const uint32_t position = share ? taken.for_share : taken.for_votes;
+  if (!ranking.IsAllowed(position)) return;
+  const bool done = Try(statement, task, rule, position);
+  KRAFLA_CHECK(!done, "a node that was left out would not have done");
+}
+
+// The nodes in bits_.
+bool RoomFinder::TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                         const NodeRanking& ranking) {
   if (order == Order::kBestScore) {
-    best_first_.Start(ranking, with_room);
+    session_.node_search().ScoreRanked(task, bits_);
+    best_first_.Start(ranking, bits_);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
       if (Try(statement, task, rule, p)) return true;
     return false;
   }
-  for (size_t word = 0; word < with_room.size(); ++word) {
-    for (uint64_t bits = with_room[word] & ranking.allowed[word]; bits != 0; bits &= bits - 1) {
+  for (size_t word = 0; word < bits_.size(); ++word) {
+    for (uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
       const uint32_t p =
           static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
       if (ranking.IsAllowed(p) && Try(statement, task, rule, p)) return true;
@@ -226,6 +264,7 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                           const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   std::erase_if(positions_,
                 [&](uint32_t p) { return !IsIn(with_room, p) || !ranking.IsAllowed(p); });
+  if (order == Order::kBestScore) ScoreAt(task, positions_);
   std::sort(positions_.begin(), positions_.end(), [&](uint32_t a, uint32_t b) {
     if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
       return ranking.scores[a] > ranking.scores[b];
@@ -241,7 +280,8 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
                                        session_.cluster.nodes_by_name[position], rule, &made_);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
-  losses_matter_ |= made == MakeRoom::kNo;
+  losses_matter_ |= made != MakeRoom::kNoForTheNode;
+  if (made == MakeRoom::kNoForThePredicate) refused_.push_back(position);
   // Kept for tasks that will not try: what was tried, who was spared last, what was missing.
   const std::vector<TraceEvent>& events = session_.trace.events();
   if (events.size() < begin + 2 || events.back().kind != TraceKind::kShort) return false;
@@ -256,25 +296,23 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
   return false;
 }
 
-// No node was tried, because nowhere the candidates could be enough: said of the first node that
-// has any.
-void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
+void RoomFinder::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
+  bits_.assign((session_.cluster.nodes_by_name.size() + kWord - 1) / kWord, 0);
+  for (const uint32_t p : positions) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
+  session_.node_search().ScoreRanked(task, bits_);
+}
+
+// No node was tried, because nowhere the candidates could be enough: said of the first node, by
+// name, that has any, or of the first that is allowed.
+void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule,
                                    const NodeRanking& ranking) {
   const uint32_t n = static_cast<uint32_t>(ranking.scores.size());
   uint32_t chosen = n;
-  std::vector<TaskId> candidates;  // on the chosen node
-  std::vector<TaskId> here;
-  for (uint32_t p = 0; p < n; ++p) {
-    if (!ranking.IsAllowed(p)) continue;
-    const bool better =
-        chosen == n || (order == Order::kBestScore && ranking.scores[p] > ranking.scores[chosen]);
-    if (!better && (!candidates.empty() || !room_.HasCandidates(p))) continue;
-    here.clear();
-    if (room_.HasCandidates(p))
-      CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, here);
-    if (here.empty() && (!better || !candidates.empty())) continue;
-    chosen = p;
-    candidates = here;
+  std::vector<TaskId> candidates;
+  for (uint32_t p = 0; p < n && candidates.empty(); ++p) {
+    if (!ranking.IsAllowed(p) || (chosen != n && !room_.HasCandidates(p))) continue;
+    CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, candidates);
+    if (chosen == n || !candidates.empty()) chosen = p;
   }
   if (chosen == n) return;
   const NodeId node = session_.cluster.nodes_by_name[chosen];

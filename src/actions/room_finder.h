@@ -3,8 +3,10 @@
 //
 // 1. Nodes with refusals that no eviction lifts are left out (NodeSearch).
 // 2. So are nodes where room would be short if every candidate went (CandidateRoom).
-// 3. A "no" from everywhere is remembered (KnownInVain).
-// 4. So is the whole search, for tasks that find the session as it was then (RepeatedSteps).
+// 3. When many have looked in vain, nodes are left out where the plugins would not let enough go
+//    (VictimBounds).
+// 4. A "no" from everywhere is remembered (KnownInVain).
+// 5. So is the whole search, for tasks that find the session as it was then (RepeatedSteps).
 //
 // None of this changes an answer. With log lines per node switched on, every node is tried.
 #pragma once
@@ -17,6 +19,7 @@
 #include "actions/dry_run.h"
 #include "actions/known_in_vain.h"
 #include "actions/repeated_steps.h"
+#include "actions/victim_bounds.h"
 #include "actions/victim_search.h"
 #include "session/node_search.h"
 #include "session/session.h"
@@ -27,7 +30,11 @@ namespace krafla {
 class RoomFinder {
  public:
   explicit RoomFinder(Session& session)
-      : session_(session), room_(session), in_vain_(session), repeated_(session) {}
+      : session_(session),
+        room_(session),
+        bounds_(session),
+        in_vain_(session),
+        repeated_(session) {}
 
   enum class Order {
     kBestScore,  // ties by name
@@ -62,17 +69,24 @@ class RoomFinder {
               const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room);
+  bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+               const NodeRanking& ranking);
+  void TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
+                       const NodeRanking& ranking, const VictimBounds::Taken& taken);
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
-  void NoteNowhereEnough(TaskId task, const VictimRule& rule, Order order,
-                         const NodeRanking& ranking);
+  void NoteNowhereEnough(TaskId task, const VictimRule& rule, const NodeRanking& ranking);
+  // Makes the ranking know these nodes' scores.
+  void ScoreAt(TaskId task, std::span<const uint32_t> positions);
   void FindPositions(TaskId task, RefusalMemory* memory);
   DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);
   void Replay(TaskId task, std::span<const TraceEvent> events);
 
   Session& session_;
   CandidateRoom room_;
+  VictimBounds bounds_;
+  size_t long_searches_ = 0;  // that asked every node with room, in vain
   KnownInVain in_vain_;
   KnownInVain::Key key_;
   RepeatedSteps repeated_;
@@ -93,6 +107,7 @@ class RoomFinder {
   std::vector<double> scores_;
   std::vector<std::pair<double, uint32_t>> heap_;
   bool losses_matter_ = false;        // some no may turn when a candidate's job loses a task
+  std::vector<uint32_t> refused_;     // positions where only a predicate refused
   std::vector<TraceEvent> furthest_;  // events of the try that got furthest
 };
 

@@ -141,7 +141,7 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
     statement.RollbackTo(before);
     if (how != nullptr) how->node = NodeId{};
     if (evicted && asks_again) (void)s.node_search().Prepare(task);  // it passed before
-    return MakeRoom::kNo;
+    return share ? MakeRoom::kNo : MakeRoom::kNoForThePredicate;
   }
   if (how != nullptr) how->frees_something = !freed.IsEmpty();
   statement.Pipeline(task, node, !freed.IsEmpty());

@@ -49,6 +49,8 @@ enum class MakeRoom : uint8_t {
   kNo,
   // A no that depends on the node and lasts while jobs of candidates only lose tasks elsewhere.
   kNoForTheNode,
+  // Only a predicate refused.
+  kNoForThePredicate,
 };
 // How room was made.
 struct RoomMade {

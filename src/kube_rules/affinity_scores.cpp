@@ -40,14 +40,14 @@ void AffinityScores::Collect(ClassId cls) {
       sought.Make(kinds_.size());
       for (const Use& use : own) sought.Join(terms_.SelectedExisting(use));
     }
-    for (const NodeId node : facts_.cluster.nodes_by_name) {
+    facts_.nodes_by_kind->ForEach(sought, [&](NodeId node) {
       for (const TaskId task : facts_.view.PodsOn(node)) {
         const KindId existing = kinds_.Of(task);
         if (!sought.Has(existing)) continue;
         for (const Use& use : own)
           if (terms_.SelectsExisting(use, existing)) Add(use, node);
       }
-    }
+    });
   }
   if (!others) return;
   // A pod with preferences of its own hears all the others; one without only those on nodes that

@@ -10,7 +10,10 @@ KubeFacts::KubeFacts(const Cluster& c, KubeView& v, bool hears_newcomers)
                                     [](const PodSpec& spec) { return spec.HasPodAffinity(); });
   const bool spread = std::any_of(c.specs.begin(), c.specs.end(),
                                   [](const PodSpec& spec) { return !spec.spread.empty(); });
-  if (affinity || spread) kinds = std::make_unique<PodKinds>(c);
+  if (affinity || spread) {
+    kinds = std::make_unique<PodKinds>(c);
+    nodes_by_kind = std::make_unique<NodesByKind>(c, v, *kinds);
+  }
   if (!affinity) return;
   terms = std::make_unique<AffinityTerms>(c, topology, *kinds);
   v.EnsureBuilt();

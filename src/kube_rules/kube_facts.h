@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kube_rules/affinity_terms.h"
+#include "kube_rules/nodes_by_kind.h"
 #include "kube_rules/pod_kinds.h"
 #include "kube_rules/topology_index.h"
 #include "model/cluster.h"
@@ -27,6 +28,7 @@ struct KubeFacts {
   // Only when some pod of the cluster has pod affinity or spread constraints; nobody asks
   // otherwise.
   std::unique_ptr<PodKinds> kinds;
+  std::unique_ptr<NodesByKind> nodes_by_kind;
   // Only when some pod of the cluster has pod affinity.
   std::unique_ptr<AffinityTerms> terms;
 

@@ -133,6 +133,11 @@ Refusal KubeFilters::FixedAt(ClassId cls, NodeId node) {
   return refusal;
 }
 
+void KubeFilters::FixedDependsOn(ClassId cls, std::vector<uint64_t>& words) {
+  words.push_back(node_fit_.FirstLike(cluster_.classes[cls].spec).value);
+  words.push_back((NeedsOf(cls) & kClaims) != 0 ? cls.value : UINT64_MAX);
+}
+
 Refusal KubeFilters::Current(TaskId task, NodeId node) {
   Refusal refusal;
   if (view_.PodsOn(node).size() >= max_pods_[node]) refusal = too_many_pods_;
@@ -161,6 +166,13 @@ bool KubeFilters::CurrentIsNodeLocal(ClassId cls) {
   // local also takes it that evictions can lift it.
   return !(on_.volume_binding && volumes_->binding.HasUnbound(cls)) &&
          !(on_.node_volume_limits && volumes_->limits.MayBeFinal(cls));
+}
+
+bool KubeFilters::CurrentIsLiftable(ClassId cls) {
+  const uint8_t needs = NeedsOf(cls);
+  if ((needs & kClaims) != 0) return false;
+  if (affinity_ && affinity_->WantsCompany(cls)) return false;
+  return (needs & kSpread) == 0 || spread_->AllNodesHaveKeys(cls);
 }
 
 void KubeFilters::Reserve(TaskId task, NodeId node, UndoLog& undo) {

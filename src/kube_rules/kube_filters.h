@@ -77,9 +77,13 @@ class KubeFilters {
   // By NodeId.
   void Fixed(ClassId cls, std::span<Refusal> by_node);
   Refusal FixedAt(ClassId cls, NodeId node);
+  // Words that are equal for two classes only if these answers are.
+  void FixedDependsOn(ClassId cls, std::vector<uint64_t>& words);
   // With the counts of the task's last Prepare, whatever has happened since.
   Refusal Current(TaskId task, NodeId node);
   bool CurrentIsNodeLocal(ClassId cls);
+  // Whether evictions may lift whatever Current refuses for.
+  bool CurrentIsLiftable(ClassId cls);
 
   // A task was allocated: volumes are chosen for it. And given back.
   void Reserve(TaskId task, NodeId node, UndoLog& undo);

@@ -18,6 +18,28 @@ bool Tolerated(const Taint& taint, const std::vector<Toleration>& tolerations) {
                      [&](const Toleration& t) { return Tolerates(t, taint); });
 }
 
+bool AskTheSameOfNodes(const PodSpec& a, const PodSpec& b) {
+  return a.node_selector == b.node_selector &&
+         a.has_required_node_affinity == b.has_required_node_affinity &&
+         a.required_node_terms == b.required_node_terms && a.tolerations == b.tolerations;
+}
+
+// The parts that tend to differ.
+uint64_t HashOfNodeTerms(const PodSpec& spec) {
+  uint64_t hash = spec.required_node_terms.size() << 8 | spec.tolerations.size();
+  const auto add = [&](StrId id) { hash = (hash ^ id.value) * 0x9e3779b97f4a7c15ULL; };
+  for (const auto& [key, value] : spec.node_selector) {
+    add(key);
+    add(value);
+  }
+  for (const NodeSelectorTerm& term : spec.required_node_terms)
+    for (const auto* list : {&term.expressions, &term.name_fields})
+      for (const SelectorRequirement& requirement : *list)
+        for (const StrId value : requirement.values) add(value);
+  for (const Toleration& toleration : spec.tolerations) add(toleration.key);
+  return hash;
+}
+
 }  // namespace
 
 bool MatchesNodeAffinity(const PodSpec& spec, const Node& node, const StringPool& strings) {
@@ -103,13 +125,26 @@ Refusal NodeFitRules::CheckNames(const PodSpec& spec) const {
   return NodeNamesConflict(spec) ? names_conflict_ : Refusal{};
 }
 
+PodSpecId NodeFitRules::FirstLike(PodSpecId id) {
+  if (first_like_.size() <= id.value) first_like_.Resize(cluster_.specs.size());
+  if (first_like_[id].valid()) return first_like_[id];
+  const PodSpec& spec = cluster_.specs[id];
+  const uint64_t hash = HashOfNodeTerms(spec);
+  const auto [begin, end] = first_by_hash_.equal_range(hash);
+  for (auto it = begin; it != end && !first_like_[id].valid(); ++it)
+    if (AskTheSameOfNodes(cluster_.specs[it->second], spec)) first_like_[id] = it->second;
+  if (first_like_[id].valid()) return first_like_[id];
+  first_by_hash_.emplace(hash, id);
+  return first_like_[id] = id;
+}
+
 void NodeFitRules::JoinUnschedulable(const PodSpec& spec, std::span<Refusal> by_node) const {
   if (cordoned_.empty() || Tolerated(cordon_, spec.tolerations)) return;
   for (const NodeId node : cordoned_) by_node[node.value].Join(unschedulable_);
 }
 
 void NodeFitRules::JoinAffinity(const PodSpec& spec, std::span<Refusal> by_node) const {
-  if (spec.node_selector.empty() && !spec.has_required_node_affinity) return;
+  if (!HasNodeAffinity(spec)) return;
   for (const NodeId node : cluster_.nodes_by_name)
     by_node[node.value].Join(CheckAffinity(spec, node));
 }

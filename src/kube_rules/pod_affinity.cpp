@@ -95,12 +95,12 @@ void PodAffinityRule::CountOwn(ClassId cls, PodAffinityCounts& counts) {
   for (const Use& use : own.required_anti) CountsOf(counts.unwanted, *use.key);
   const Sought& sought = SoughtBy(cls);
   counts.wants_itself = sought.wanted.Has(kinds_.Of(cls));
-  for (const NodeId node : facts_.cluster.nodes_by_name) {
+  facts_.nodes_by_kind->ForEach(sought.any, [&](NodeId node) {
     for (const TaskId task : facts_.view.PodsOn(node)) {
       const KindId existing = kinds_.Of(task);
       if (sought.any.Has(existing)) CountPod(cls, existing, node, 1, counts);
     }
-  }
+  });
 }
 
 void PodAffinityRule::CountOthers(ClassId cls, PodAffinityCounts& counts) {

@@ -49,6 +49,10 @@ class PodAffinityRule {
                      NodeId node);
   // Whether pods on other nodes have, or may come to have, a say.
   bool LooksAround(ClassId cls);
+  // Whether it has to be with others: nobody's leaving helps then.
+  bool WantsCompany(ClassId cls) const {
+    return !terms_.Of(facts_.cluster.classes[cls].spec).required.empty();
+  }
 
  private:
   using Use = AffinityTerms::Use;

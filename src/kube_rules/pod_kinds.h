@@ -3,6 +3,7 @@
 // kind.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -65,6 +66,13 @@ class KindSet {
   void Make(size_t kinds) { bits_.assign(kinds / 64 + 1, 0); }
   void Add(KindId kind) { bits_[kind.value / 64] |= uint64_t{1} << kind.value % 64; }
   bool Has(KindId kind) const { return bits_[kind.value / 64] >> kind.value % 64 & 1; }
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    for (size_t word = 0; word < bits_.size(); ++word)
+      for (uint64_t rest = bits_[word]; rest != 0; rest &= rest - 1)
+        visit(KindId(static_cast<uint32_t>(word * 64) +
+                     static_cast<uint32_t>(std::countr_zero(rest))));
+  }
   // Of sets that are made.
   void Join(const KindSet& other) {
     for (size_t i = 0; i < bits_.size(); ++i) bits_[i] |= other.bits_[i];

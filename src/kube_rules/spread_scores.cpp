@@ -37,11 +37,11 @@ void SpreadScores::Count(SpreadClass& spread, std::span<const NodeId> nodes,
       for (size_t i = 0; i < nodes.size(); ++i)
         if (!ignored[i]) count.seen[constraint.key().Of(nodes[i])] = true;
       size = std::count(count.seen.begin(), count.seen.end(), true);
-      for (const NodeId node : facts_.cluster.nodes_by_name) {
-        if (!constraint.Includes(node) || !spread.HasAllKeys(node)) continue;
+      facts_.nodes_by_kind->ForEach(constraint.taken(), [&](NodeId node) {
+        if (!constraint.Includes(node) || !spread.HasAllKeys(node)) return;
         const uint32_t domain = constraint.key().Of(node);
         if (count.seen[domain]) count.pods[domain] += constraint.CountOn(node);
-      }
+      });
     }
     count.weight = std::log(static_cast<double>(size + 2));
   }

@@ -9,10 +9,7 @@ namespace krafla {
 
 SpreadConstraintView::SpreadConstraintView(KubeFacts& facts, ClassId cls,
                                            const SpreadConstraint& constraint)
-    : facts_(facts),
-      constraint_(&constraint),
-      key_(&facts.topology.Of(constraint.topology_key)),
-      included_(facts.cluster.nodes.size(), false) {
+    : facts_(facts), constraint_(&constraint), key_(&facts.topology.Of(constraint.topology_key)) {
   const Cluster& cluster = facts.cluster;
   const PodSpec& spec = cluster.specs[cluster.classes[cls].spec];
   takes_itself_ = Matches(constraint.selector, cluster.label_sets[cluster.classes[cls].labels]);
@@ -26,11 +23,13 @@ SpreadConstraintView::SpreadConstraintView(KubeFacts& facts, ClassId cls,
         taken_.Add(kind);
     });
   }
+  const bool asks_affinity = constraint.honor_node_affinity && HasNodeAffinity(spec);
+  if (!asks_affinity && !constraint.honor_node_taints) return;
+  included_.Reset(cluster.nodes.size(), false);
   for (const NodeId id : cluster.nodes_by_name) {
     const Node& node = cluster.nodes[id];
-    included_[id] =
-        (!constraint.honor_node_affinity || MatchesNodeAffinity(spec, node, cluster.strings)) &&
-        (!constraint.honor_node_taints || !HasUntoleratedTaint(spec, node));
+    included_[id] = (!asks_affinity || MatchesNodeAffinity(spec, node, cluster.strings)) &&
+                    (!constraint.honor_node_taints || !HasUntoleratedTaint(spec, node));
   }
 }
 
@@ -73,6 +72,9 @@ TopologySpreadRule::Prepared& TopologySpreadRule::Of(ClassId cls) {
   std::unique_ptr<Prepared>& slot = classes_[cls];
   if (slot) return *slot;
   slot.reset(new Prepared{SpreadClass(facts_, cls, true), {}});
+  slot->all_have_keys =
+      std::all_of(facts_.cluster.nodes_by_name.begin(), facts_.cluster.nodes_by_name.end(),
+                  [&](NodeId node) { return slot->spread.HasAllKeys(node); });
   for (const SpreadConstraintView& constraint : slot->spread.constraints) {
     std::vector<bool> counts(constraint.key().domains(), false);
     for (const NodeId node : facts_.cluster.nodes_by_name)
@@ -90,14 +92,13 @@ SpreadCounts TopologySpreadRule::Prepare(ClassId cls) {
   auto& constraints = prepared.spread.constraints;
   SpreadCounts counts;
   counts.constraints.resize(constraints.size());
-  for (size_t c = 0; c < constraints.size(); ++c)
-    counts.constraints[c].by_domain.assign(constraints[c].key().domains(), 0);
-  for (const NodeId node : facts_.cluster.nodes_by_name) {
-    if (!prepared.spread.HasAllKeys(node)) continue;
-    for (size_t c = 0; c < constraints.size(); ++c)
-      if (constraints[c].Includes(node))
-        counts.constraints[c].by_domain[constraints[c].key().Of(node)] +=
-            constraints[c].CountOn(node);
+  for (size_t c = 0; c < constraints.size(); ++c) {
+    std::vector<int32_t>& by_domain = counts.constraints[c].by_domain;
+    by_domain.assign(constraints[c].key().domains(), 0);
+    facts_.nodes_by_kind->ForEach(constraints[c].taken(), [&](NodeId node) {
+      if (constraints[c].Includes(node) && prepared.spread.HasAllKeys(node))
+        by_domain[constraints[c].key().Of(node)] += constraints[c].CountOn(node);
+    });
   }
   for (size_t c = 0; c < constraints.size(); ++c) {
     SpreadCounts::OfConstraint& of = counts.constraints[c];

@@ -23,8 +23,9 @@ class SpreadConstraintView {
   // The constraint's selector takes the pod being placed.
   bool takes_itself() const { return takes_itself_; }
   // The node's pods are counted, as far as the node inclusion policies go.
-  bool Includes(NodeId node) const { return included_[node]; }
-  // Pods that count: same namespace, selected, not terminating.
+  bool Includes(NodeId node) const { return included_.empty() || included_[node]; }
+  // The kinds of pods that count: same namespace, selected, not terminating.
+  const KindSet& taken() const { return taken_; }
   int32_t CountOn(NodeId node) const;
 
  private:
@@ -32,7 +33,7 @@ class SpreadConstraintView {
   const SpreadConstraint* constraint_;
   const TopologyKey* key_;
   bool takes_itself_ = false;
-  Table<NodeId, bool> included_;
+  Table<NodeId, bool> included_;  // empty: all are
   KindSet taken_;
 };
 
@@ -58,6 +59,8 @@ class TopologySpreadRule {
   TopologySpreadRule(KubeFacts& facts, ReasonTable& reasons);
 
   bool HasConstraints(ClassId cls) const;
+  // Otherwise nodes are out for good.
+  bool AllNodesHaveKeys(ClassId cls) { return Of(cls).all_have_keys; }
   SpreadCounts Prepare(ClassId cls);
   Refusal Check(const SpreadCounts& counts, ClassId cls, NodeId node);
 
@@ -67,6 +70,7 @@ class TopologySpreadRule {
     // Per constraint: the domains with a node that counts. Which they are does not change within a
     // session.
     std::vector<std::vector<uint32_t>> domains;
+    bool all_have_keys = false;
   };
   Prepared& Of(ClassId cls);
 

@@ -5,6 +5,7 @@
 // of weighted groups (fair_share/share_tree.h).
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -25,6 +26,11 @@ namespace {
 
 // Shares that differ by no more are equal where a victim is chosen; orders compare exactly.
 constexpr double kShareDelta = 0.000001;
+
+// Never falls where the share rises.
+int64_t Octave(double share) {
+  return share > 0 ? std::ilogb(share) : std::numeric_limits<int64_t>::min();
+}
 
 class DrfPlugin final : public Plugin {
  public:
@@ -104,6 +110,16 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
     words.push_back(asking == Asking::kReclaim && tree_ ? ++questions_ : 0);
     words.push_back(std::bit_cast<uint64_t>(ShareWith(task)));
   };
+  // A job without one of its tasks has no larger a share than with it. What tasks need is rounded
+  // down, so that a few numbers stand for all of them.
+  hooks.victim_levels =
+      VictimLevels{.level =
+                       [this](TaskId id) {
+                         const JobId job = cluster_->tasks[id].job;
+                         return job.valid() ? Octave(Share(job) + kShareDelta)
+                                            : std::numeric_limits<int64_t>::min();
+                       },
+                   .needed = [this](TaskId id) { return Octave(ShareWith(id) - kShareDelta); }};
   hooks.on_allocate = [this](TaskId task) { NoteAllocated(task); };
   hooks.on_deallocate = [this](TaskId task) { NoteDeallocated(task); };
 

@@ -51,6 +51,14 @@ class GangPlugin final : public Plugin {
     };
     hooks.reclaimable = hooks.preemptable;
     hooks.vote_depends_on = [](Asking, TaskId, std::vector<uint64_t>&) {};  // the candidates' jobs
+    hooks.victim_levels = VictimLevels{
+        .level =
+            [this](TaskId id) {
+              const JobId job = cluster_->tasks[id].job;
+              return job.valid() && cluster_->jobs[job].Ready() > cluster_->jobs[job].min_available;
+            },
+        .needed = [](TaskId) { return 1; },
+        .names_first = true};
     // Gang preemption weighs whole gangs against each other itself.
     hooks.unified_evictable = [](const EvictionContext&, std::span<const TaskId> candidates,
                                  std::vector<TaskId>& victims) {

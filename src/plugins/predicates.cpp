@@ -47,8 +47,9 @@ class PredicatesPlugin final : public Plugin {
                      "accepted; resource claims are not looked at"});
     specs.push_back({"volumebinding.weight", ArgumentType::kInt,
                      "accepted; volumes have no score unless storage capacity is scored"});
-    specs.push_back({"volumebinding.bindTimeoutSeconds", ArgumentType::kInt,
-                     "serve: how long volumes are waited for before a pod is bound; 600 s by default"});
+    specs.push_back(
+        {"volumebinding.bindTimeoutSeconds", ArgumentType::kInt,
+         "serve: how long volumes are waited for before a pod is bound; 600 s by default"});
     specs.push_back({"volumebinding.shape", ArgumentType::kAny,
                      "accepted; volumes have no score unless storage capacity is scored"});
     specs.push_back({"dynamicresources.filterTimeoutSeconds", ArgumentType::kInt,
@@ -76,10 +77,16 @@ class PredicatesPlugin final : public Plugin {
       filters_->Fixed(cls, by_node);
     };
     predicate.fixed_at = [this](ClassId cls, NodeId node) { return filters_->FixedAt(cls, node); };
+    predicate.fixed_depends_on = [this](ClassId cls, std::vector<uint64_t>& words) {
+      filters_->FixedDependsOn(cls, words);
+    };
     hooks.lasting.emplace();  // nothing else
     predicate.current = [this](TaskId task, NodeId node) { return filters_->Current(task, node); };
     predicate.current_is_node_local = [this](ClassId cls) {
       return filters_->CurrentIsNodeLocal(cls);
+    };
+    predicate.current_is_liftable = [this](ClassId cls) {
+      return filters_->CurrentIsLiftable(cls);
     };
 
     hooks.simulate_remove = [this, &session](TaskId task, TaskId removed) {
@@ -110,6 +117,10 @@ class PredicatesPlugin final : public Plugin {
     // was never prepared fails, and the view is not restored. Without that filter it is.
     if (session.compat.exact_undo || !switches.volume_binding) return;
     hooks.on_eviction_undone = [this, &session](TaskId task) { Hide(session, task); };
+    hooks.eviction_undone_matters = [&session](TaskId task) {
+      const NodeId node = session.cluster.tasks[task].node;
+      return node.valid() && session.kube.IsOn(task, node);
+    };
     // An outer rollback brings back what was hidden since; what is lost stays lost.
     hooks.on_rollback = [this, &session] {
       const std::vector<TaskId> restored(hidden_.begin() + static_cast<ptrdiff_t>(hidden_count_),

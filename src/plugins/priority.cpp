@@ -45,6 +45,10 @@ class PriorityPlugin final : public Plugin {
       words.push_back(task.job.valid() ? static_cast<uint32_t>(cluster_->jobs[task.job].priority)
                                        : UINT64_MAX);
     };
+    hooks.victim_levels =
+        VictimLevels{.level = [this](TaskId id) { return -int64_t{PriorityOfJob(id)}; },
+                     .needed = [this](TaskId id) { return 1 - int64_t{PriorityOfJob(id)}; },
+                     .names_first = true};
     hooks.unified_evictable =
         [this](const EvictionContext& context, std::span<const TaskId> candidates,
                std::vector<TaskId>& victims) { return OfLesserJobs(context, candidates, victims); };
@@ -82,6 +86,11 @@ class PriorityPlugin final : public Plugin {
 
   bool IsLesserJob(JobId job, JobId than) const {
     return job.valid() && cluster_->jobs[job].priority < cluster_->jobs[than].priority;
+  }
+
+  int32_t PriorityOfJob(TaskId task) const {
+    const JobId job = cluster_->tasks[task].job;
+    return job.valid() ? cluster_->jobs[job].priority : 0;
   }
 
   void Sort(TaskId task, bool is_victim, std::vector<TaskId>& victims) {

@@ -57,6 +57,7 @@ class ProportionPlugin final : public Plugin {
   bool IsOverused(QueueId queue) const;
   bool IsAllocatable(QueueId queue, TaskId task) const;
   bool IsAllocatableWithout(QueueId queue, TaskId task, std::span<const TaskId> gone) const;
+  Resource ShareMissing(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const;
   Vote JudgeNewcomer(JobId job);
@@ -100,6 +101,7 @@ void ProportionPlugin::Open(Session& session, const PluginOption& option, Plugin
   hooks.allocatable_without = [this](QueueId queue, TaskId task, std::span<const TaskId> gone) {
     return IsAllocatableWithout(queue, task, gone);
   };
+  hooks.share_missing = [this](QueueId queue, TaskId task) { return ShareMissing(queue, task); };
   hooks.vote_depends_on = [this](Asking asking, TaskId task, std::vector<uint64_t>& words) {
     // Candidates for reclaim are judged by what their queues have.
     if (asking == Asking::kReclaim) words.push_back(accounts_state_);
@@ -305,6 +307,24 @@ bool ProportionPlugin::IsAllocatableWithout(QueueId queue, TaskId task,
     if (job.valid() && cluster_->jobs[job].queue == queue) allocated.Sub(cluster_->Request(other));
   }
   return StaysWithinDeserved(queue, task, allocated);
+}
+
+Resource ProportionPlugin::ShareMissing(QueueId queue, TaskId task) const {
+  const Account& account = accounts_[queue];
+  Resource missing;
+  if (cluster_->queues[queue].state != QueueState::kOpen || !account.known) {
+    missing.Set(ResourceKinds::kCpu, std::numeric_limits<double>::infinity());
+    return missing;
+  }
+  const Resource& request = cluster_->Request(task);
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    if (kind == ResourceKinds::kPods || request.Get(kind) <= 0) continue;
+    const double more =
+        account.allocated.Get(kind) + request.Get(kind) - account.deserved.Get(kind);
+    if (more > 0) missing.Set(kind, more);
+  }
+  return missing;
 }
 
 bool ProportionPlugin::StaysWithinDeserved(QueueId queue, TaskId task) const {

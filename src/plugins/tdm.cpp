@@ -83,6 +83,7 @@ class TdmPlugin final : public Plugin, public DrainReport {
   ReasonCode WhyNotUsable(const ZoneNode& node, const ZoneWish& wish);
   void Filter(ClassId cls, std::span<Refusal> refusals);
   Refusal FilterAt(ClassId cls, NodeId node);
+  void FilterDependsOn(ClassId cls, std::vector<uint64_t>& words);
   void LogFilter(TaskId task);
   double Score(ClassId cls, NodeId node);
   bool StepsAside(TaskId task) const;
@@ -106,6 +107,8 @@ class TdmPlugin final : public Plugin, public DrainReport {
   std::vector<ZoneNode> zone_nodes_;                  // by name
   ReasonCode not_revocable_ = 0;
   std::vector<ZoneWish> class_wishes_;  // empty until somebody asks
+  static constexpr size_t kMaxWishesSeen = 64;
+  std::vector<ClassId> wishes_seen_;  // a class for each wish that has come up
 
   std::optional<VictimNotes> notes_;
   std::optional<JobDisruptions> disruptions_;
@@ -152,7 +155,9 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
 
   hooks.predicate = PredicateHook{
       .fixed = [this](ClassId cls, std::span<Refusal> refusals) { Filter(cls, refusals); },
-      .fixed_at = [this](ClassId cls, NodeId node) { return FilterAt(cls, node); }};
+      .fixed_at = [this](ClassId cls, NodeId node) { return FilterAt(cls, node); },
+      .fixed_depends_on = [this](ClassId cls,
+                                 std::vector<uint64_t>& words) { FilterDependsOn(cls, words); }};
   hooks.lasting = ZoneWords();
   if (session.log.V(4))
     hooks.predicate->prepare = [this](TaskId task) {
@@ -345,6 +350,20 @@ Refusal TdmPlugin::FilterAt(ClassId cls, NodeId node) {
   if (name == kEmptyStr) return {};
   const ReasonCode why = WhyNotUsable({node, zone_of_name_.at(name)}, WishOfClass(cls));
   return why != 0 ? Refusal{Refusal::kUnschedulableAndUnresolvable, why} : Refusal{};
+}
+
+// Where no node is in a zone all are told the same; when one comes, kept answers are void.
+void TdmPlugin::FilterDependsOn(ClassId cls, std::vector<uint64_t>& words) {
+  if (zone_nodes_.empty()) return;
+  const ZoneWish& wish = WishOfClass(cls);
+  const auto same = std::find_if(wishes_seen_.begin(), wishes_seen_.end(),
+                                 [&](ClassId other) { return class_wishes_[other.value] == wish; });
+  if (same != wishes_seen_.end()) {
+    cls = *same;
+  } else if (wishes_seen_.size() < kMaxWishesSeen) {
+    wishes_seen_.push_back(cls);
+  }
+  words.push_back(cls.value);
 }
 
 // The lines are per task and node; the answer is per class, so they are written apart from it.

@@ -11,6 +11,7 @@
 
 #include "base/timestamp.h"
 #include "model/ids.h"
+#include "model/resource.h"
 #include "session/refusal.h"
 
 namespace krafla {
@@ -33,11 +34,18 @@ struct PredicateHook {
   // The same for one node, of which the facts have changed between two sessions. Without it all
   // nodes are asked again.
   std::function<Refusal(ClassId, NodeId)> fixed_at;
+  // Appends words that are equal for two classes only if `fixed` says the same of both, in this
+  // session and in those that follow it: it is then asked once for both. Without it each class is
+  // asked about.
+  std::function<void(ClassId, std::vector<uint64_t>& words)> fixed_depends_on;
   // The part that depends on the pods that are on nodes now. Called after `prepare` of that task.
   std::function<Refusal(TaskId, NodeId)> current;
   // Whether `current` for this class depends on nothing but the node itself, so that an answer
   // stays good until that node changes. Empty means yes.
   std::function<bool(ClassId)> current_is_node_local;
+  // Whether evictions may lift whatever `current` refuses this class for, on every node. Asked
+  // where it is not local; empty means no.
+  std::function<bool(ClassId)> current_is_liftable;
 };
 
 // How well does a task sit on a node? Scores of all plugins are added.
@@ -59,6 +67,17 @@ using VictimsFn = std::function<Vote(TaskId for_task, std::span<const TaskId> ca
 
 // For what somebody would have to go.
 enum class Asking : uint8_t { kPreempt, kReclaim };
+
+// Bounds on whom a plugin names as victims of preemption, by which nodes are left out unasked
+// (actions/victim_bounds.h).
+struct VictimLevels {
+  // What a candidate has. Changes only when a task of its job does, and then for all of them.
+  std::function<int64_t(TaskId candidate)> level;
+  // What it must have for this task: one that has less is never named.
+  std::function<int64_t(TaskId preemptor)> needed;
+  // Of the candidates of a job that is not the preemptor's, the first is named if it has that.
+  bool names_first = false;
+};
 
 // Who asks for a whole bundle of victims (gang preemption): kept apart from task-wise preemption.
 struct EvictionContext {
@@ -115,6 +134,11 @@ struct PluginHooks {
   // such tasks a "no" everywhere is remembered (actions/known_in_vain.h); a plugin that votes and
   // does not say what on is always asked.
   std::function<void(Asking, TaskId, std::vector<uint64_t>& words)> vote_depends_on;
+  // For preemptable; without them anybody may be named.
+  std::optional<VictimLevels> victim_levels;
+  // What would have to be evicted from the queue, at least, before allocatable may say yes to the
+  // task.
+  std::function<Resource(QueueId, TaskId)> share_missing;
 
   // The dry run of topology-aware preemption; changes go through the undo log and are taken back
   // after it.
@@ -135,6 +159,8 @@ struct PluginHooks {
   std::function<void()> on_rollback;
   // After a rollback, for each task whose eviction it took back.
   std::function<void(TaskId)> on_eviction_undone;
+  // Whether that would change anything now. Without it, it always may.
+  std::function<bool(TaskId)> eviction_undone_matters;
 };
 
 }  // namespace krafla

@@ -21,6 +21,11 @@ bool EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
 
 }  // namespace
 
+bool KubeView::IsOn(TaskId task, NodeId node) const {
+  const std::vector<TaskId>& pods = built_ ? pods_[node] : cluster_.nodes[node].tasks;
+  return std::find(pods.begin(), pods.end(), task) != pods.end();
+}
+
 void KubeView::EnsureBuilt() {
   if (built_) return;
   built_ = true;
@@ -42,6 +47,7 @@ void KubeView::AddNode(NodeId node) {
 
 void KubeView::Follow(const ClusterChanges& changes) {
   ++version_;
+  arrivals_.clear();
   if (!built_) return;
   // Pods with affinity are listed over all nodes, by the numbers they had: listed anew.
   if (!anti_.empty() || !affine_.empty()) {
@@ -71,6 +77,7 @@ void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
   undo.Save(sums_[node]);
   AddSums(task, node, 1);
   InsertAtEnd(pods_[node], task, undo);
+  arrivals_.emplace_back(task, node);
   const PodSpec& spec = cluster_.SpecOf(task);
   if (!spec.required_anti_affinity.empty()) InsertAtEnd(anti_, task, undo);
   if (spec.HasPodAffinity()) InsertAtEnd(affine_, task, undo);

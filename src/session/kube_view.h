@@ -4,6 +4,7 @@
 // up to date, as in Volcano: without it scores see the cluster as it was when the session opened.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "base/undo_log.h"
@@ -34,11 +35,15 @@ class KubeView {
   void Remove(TaskId task, NodeId node, UndoLog& undo);  // no change when it is not there
 
   const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
+  bool IsOn(TaskId task, NodeId node) const;
   const Sums& SumsOf(NodeId node) const { return sums_[node]; }
   // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not
   // meaningful.
   const std::vector<TaskId>& with_required_anti_affinity() const { return anti_; }
   const std::vector<TaskId>& with_affinity() const { return affine_; }
+  // Every pod that has come to a node since the session was opened, in order; also those that have
+  // left it again.
+  const std::vector<std::pair<TaskId, NodeId>>& arrivals() const { return arrivals_; }
   // Counts changes (also those a rollback takes back), so that derived tables know when they are
   // stale.
   uint64_t version() const { return version_; }
@@ -56,6 +61,7 @@ class KubeView {
   Table<NodeId, Sums> sums_;
   std::vector<TaskId> anti_;
   std::vector<TaskId> affine_;
+  std::vector<std::pair<TaskId, NodeId>> arrivals_;
 };
 
 }  // namespace krafla

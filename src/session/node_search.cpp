@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 
@@ -14,52 +15,125 @@ namespace {
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 constexpr uint32_t kBlock = NodeRanking::kBlock;
 constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
+static_assert(kBlock == AmountColumns::kBlock);
+
+uint64_t BitOf(uint32_t position) {
+  return uint64_t{1} << position % kBlock;
+}
+
+// Calls f with the position of each of a block's nodes, a bit per node.
+template <class F>
+void ForEachNode(size_t block, uint64_t nodes, F&& f) {
+  for (; nodes != 0; nodes &= nodes - 1)
+    f(static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes)));
+}
+
+// The highest score of a block's nodes.
+double BestOfBlock(const std::vector<double>& scores, size_t block, uint64_t nodes) {
+  double best = kNone;
+  ForEachNode(block, nodes, [&](uint32_t p) { best = std::max(best, scores[p]); });
+  return best;
+}
 
 }  // namespace
 
-std::vector<Refusal>* RefusalMemory::Find(JobId job, uint16_t role) {
+RefusalMemory::Nodes* RefusalMemory::Find(JobId job, uint16_t role) {
   auto it = by_role_.find(uint64_t{job.value} << 16 | role);
   return it == by_role_.end() ? nullptr : &it->second;
 }
 
-std::vector<Refusal>& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t nodes) {
-  std::vector<Refusal>& refused = by_role_[uint64_t{job.value} << 16 | role];
-  if (refused.empty()) refused.resize(nodes);
+RefusalMemory::Nodes& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t nodes) {
+  Nodes& refused = by_role_[uint64_t{job.value} << 16 | role];
+  if (refused.why.empty()) {
+    refused.why.resize(nodes);
+    refused.left.assign((nodes + kBlock - 1) / kBlock, ~uint64_t{0});
+  }
   return refused;
 }
 
-// Everything here is by position in nodes_by_name.
+// Everything here is by position in nodes_by_name; a bit per node is in words of kBlock.
 struct NodeSearch::ClassCache {
-  std::vector<std::vector<Refusal>> fixed;  // per predicate hook, in tier order
-  std::vector<bool> open;                   // no hook refuses for good
-  size_t facts_synced = 0;                  // good up to here of fact_changes_
-  uint32_t used_in = 0;                     // the last cycle that asked
+  std::shared_ptr<FixedAnswers> fixed;
+  uint64_t used = 0;  // when it was last asked for
 
   // Kept while all answers depend on the node alone; good up to `synced` of the session's node
   // changes.
-  enum Fit : uint8_t { kNo, kIdle, kFuture };
   bool local = false;
   size_t synced = 0;
+  std::vector<uint64_t> later;  // bits: the request fits what will be free
+  std::vector<uint64_t> now;    // bits: … and what is free now
+  // Where the request fits, and where preemption wanted to know, these are known:
+  std::vector<uint64_t> known;
+  std::vector<uint64_t> passes;  // bits: known, and no predicate refuses
   std::vector<Refusal> verdict;
-  std::vector<uint8_t> fit;
   std::vector<double> score;
-  std::vector<double> idle_score;  // score where fit is kIdle, else -infinity
-  std::vector<double> block_best;  // maxima of idle_score per kBlock
-  // For preemption; empty until it asks.
-  std::vector<uint64_t> allowed;     // bits: the verdict is none that evictions cannot lift
-  std::vector<double> allowed_best;  // maxima of score over allowed nodes per kBlock
-  uint32_t idle_count = 0;
-  uint32_t future_count = 0;
+  std::vector<double> block_best;  // the highest score where the request fits now and it passes
+  // For preemption; empty until it asks. The highest known score of nodes that are allowed.
+  std::vector<double> allowed_best;
+  std::vector<uint64_t> allowed;  // only where that is not among the fixed answers
   // Why nothing fitted, and up to which change that is known: the next task of the class need not
   // ask again.
   FitError failure;
   size_t failure_at = SIZE_MAX;
-  std::vector<Refusal> why;  // of each node, of that failure
+
+  const std::vector<uint64_t>& Allowed() const {
+    return fixed->unclear.empty() ? fixed->allowed : allowed;
+  }
+};
+
+// How many nodes gave each reason, in the order of the first node that did.
+class NodeSearch::ReasonCounts {
+ public:
+  explicit ReasonCounts(size_t nodes) { error_.nodes = static_cast<int>(nodes); }
+
+  // `count` nodes, the first of them at `position`.
+  void Add(ReasonCode reason, uint32_t position, int count) {
+    if (reason == 0) return;
+    if (reason != last_) {
+      last_ = reason;
+      const auto it = std::find_if(error_.reasons.begin(), error_.reasons.end(),
+                                   [&](const auto& r) { return r.first == reason; });
+      slot_ = static_cast<size_t>(it - error_.reasons.begin());
+      if (it == error_.reasons.end()) {
+        error_.reasons.emplace_back(reason, 0);
+        first_.push_back(position);
+      }
+    }
+    error_.reasons[slot_].second += count;
+    first_[slot_] = std::min(first_[slot_], position);
+  }
+  void Add(Refusal refusal, uint32_t position) {
+    Add(refusal.reason, position, 1);
+    if (!refusal.unresolvable()) return;
+    if (unresolvable_.empty()) unresolvable_.resize(static_cast<size_t>(error_.nodes), false);
+    unresolvable_[position] = true;
+  }
+  FitError Take() {
+    std::vector<size_t> order(first_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](size_t l, size_t r) { return first_[l] < first_[r]; });
+    std::vector<std::pair<ReasonCode, int>> reasons;
+    for (const size_t i : order) reasons.push_back(error_.reasons[i]);
+    error_.reasons = std::move(reasons);
+    if (!unresolvable_.empty())
+      error_.unresolvable = std::make_shared<const std::vector<bool>>(std::move(unresolvable_));
+    return std::move(error_);
+  }
+
+ private:
+  FitError error_;
+  std::vector<uint32_t> first_;  // by reason
+  std::vector<bool> unresolvable_;
+  ReasonCode last_ = 0;
+  size_t slot_ = 0;  // of the last reason: neighbours tend to say the same
 };
 
 NodeSearch::NodeSearch(Session& session)
     : session_(session),
       cluster_(session.cluster),
+      fixed_(session),
+      free_(session.cluster),
       position_of_(session.cluster.nodes.size(), 0),
       prepared_(session.cluster.tasks.size(), false) {
   caches_.Resize(cluster_.classes.size());
@@ -82,122 +156,96 @@ Refusal NodeSearch::Prepare(TaskId task) {
 
 NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
   std::unique_ptr<ClassCache>& slot = caches_[cls];
-  if (slot) {
-    slot->used_in = cycle_;
-    if (slot->facts_synced != fact_changes_.size()) AskAgain(cls, *slot);
-    return *slot;
+  if (slot == nullptr) {
+    slot = NewCache();
+    cached_.push_back(cls);
+    slot->fixed = fixed_.Find(cls);
+  } else {
+    fixed_.CatchUp(cls, *slot->fixed);
   }
-  slot = std::make_unique<ClassCache>();
-  slot->used_in = cycle_;
-  AskAll(cls, *slot);
+  slot->used = ++asked_;
   return *slot;
 }
 
-void NodeSearch::AskAll(ClassId cls, ClassCache& cache) {
-  cache.facts_synced = fact_changes_.size();
-  cache.fixed.clear();
-  const size_t n = cluster_.nodes_by_name.size();
-  cache.open.assign(n, true);
-  std::vector<Refusal> by_id(cluster_.nodes.size());
-  for (const auto& tier : session_.predicates()) {
-    for (const auto& entry : tier) {
-      std::vector<Refusal>& fixed = cache.fixed.emplace_back(n);
-      if (!entry.call->fixed) continue;
-      std::fill(by_id.begin(), by_id.end(), Refusal{});
-      entry.call->fixed(cls, by_id);
-      for (uint32_t p = 0; p < n; ++p) {
-        fixed[p] = by_id[cluster_.nodes_by_name[p].value];
-        if (fixed[p].refused()) cache.open[p] = false;
-      }
-    }
-  }
+// Classes come and go, some with a single job: beyond so many bytes the one that has not been used
+// longest makes room.
+std::unique_ptr<NodeSearch::ClassCache> NodeSearch::NewCache() {
+  constexpr size_t kBytesPerNode = 16;
+  constexpr size_t kMaxBytes = 64 << 20;
+  const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
+  if (cached_.size() < most) return std::make_unique<ClassCache>();
+  const auto oldest = std::min_element(cached_.begin(), cached_.end(), [&](ClassId l, ClassId r) {
+    return caches_[l]->used < caches_[r]->used;
+  });
+  std::unique_ptr<ClassCache> cache = std::move(caches_[*oldest]);
+  *oldest = cached_.back();
+  cached_.pop_back();
+  cache->local = false;
+  cache->allowed_best.clear();
+  cache->failure_at = SIZE_MAX;
+  return cache;
 }
 
-// Only nodes whose facts have changed since. They are among the session's node changes too, so that
-// everything else that is kept about them follows.
-void NodeSearch::AskAgain(ClassId cls, ClassCache& cache) {
-  for (const auto& tier : session_.predicates()) {
-    for (const auto& entry : tier) {
-      if (!entry.call->fixed || entry.call->fixed_at) continue;
-      AskAll(cls, cache);
-      return;
-    }
-  }
-  for (; cache.facts_synced < fact_changes_.size(); ++cache.facts_synced) {
-    const NodeId node = fact_changes_[cache.facts_synced];
-    const uint32_t p = position_of_[node.value];
-    cache.open[p] = true;
-    size_t hook = 0;
-    for (const auto& tier : session_.predicates()) {
-      for (const auto& entry : tier) {
-        Refusal& fixed = cache.fixed[hook++][p];
-        fixed = entry.call->fixed_at ? entry.call->fixed_at(cls, node) : Refusal{};
-        if (fixed.refused()) cache.open[p] = false;
-      }
-    }
-  }
+FreeAmounts& NodeSearch::Free() {
+  free_.CatchUp(session_.node_changes(), position_of_);
+  return free_;
 }
 
 void NodeSearch::Follow(const ClusterChanges& changes) {
-  ++cycle_;
   caches_.Resize(cluster_.classes.size());
   prepared_.assign(cluster_.tasks.size(), false);
   role_classes_.clear();
-  constexpr size_t kMaxFactChanges = 1 << 16;
-  if (fact_changes_.size() > kMaxFactChanges) Forget();
-  fact_changes_.insert(fact_changes_.end(), changes.node_facts.begin(), changes.node_facts.end());
-  DropUnused();
+  if (fixed_.TooManyFactChanges()) Forget();
+  fixed_.NoteFactChanges(changes.node_facts);
 }
 
 void NodeSearch::Forget() {
-  for (std::unique_ptr<ClassCache>& cache : caches_) cache.reset();
+  for (const ClassId cls : cached_) caches_[cls].reset();
+  cached_.clear();
   companions_.clear();
-  fact_changes_.clear();
-}
-
-// Classes come and go: what is kept for those that have not come up of late is given up when it is
-// much.
-void NodeSearch::DropUnused() {
-  constexpr size_t kBytesPerNode = 64;
-  constexpr size_t kMaxBytes = 64 << 20;
-  const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
-  size_t count = 0;
-  for (const std::unique_ptr<ClassCache>& cache : caches_) count += cache != nullptr ? 1 : 0;
-  if (count <= most) return;
-  for (std::unique_ptr<ClassCache>& cache : caches_)
-    if (cache != nullptr && cache->used_in + 1 < cycle_) cache.reset();
+  fixed_.Forget();
+  free_.Forget();
 }
 
 void NodeSearch::Verify() {
   // Of a class without tasks a plugin need not know what its tasks say; nobody asks for it either.
   std::vector<bool> has_tasks(caches_.size(), false);
   for (const Task& task : cluster_.tasks) has_tasks[task.cls.value] = true;
-  for (uint32_t c = 0; c < caches_.size(); ++c) {
-    const ClassId cls(c);
-    if (caches_[cls] == nullptr || !has_tasks[c]) continue;
+  const std::vector<NodeId>& changes = session_.node_changes();
+  for (const ClassId cls : std::vector(cached_)) {
+    if (!has_tasks[cls.value]) continue;
     ClassCache& cache = CacheOf(cls);
-    ClassCache fresh;
-    AskAll(cls, fresh);
-    KRAFLA_CHECK(fresh.open == cache.open, "what nodes refuse for good has followed");
-    for (size_t hook = 0; hook < fresh.fixed.size(); ++hook)
-      for (size_t p = 0; p < fresh.fixed[hook].size(); ++p)
-        KRAFLA_CHECK(fresh.fixed[hook][p].codes == cache.fixed[hook][p].codes &&
-                         fresh.fixed[hook][p].reason == cache.fixed[hook][p].reason,
+    const FixedAnswers fresh = fixed_.Ask(cls);
+    KRAFLA_CHECK(fresh.open == cache.fixed->open && fresh.allowed == cache.fixed->allowed,
+                 "what nodes refuse for good has followed");
+    for (size_t hook = 0; hook < fresh.by_hook.size(); ++hook)
+      for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
+        KRAFLA_CHECK(fresh.At(hook, p).codes == cache.fixed->At(hook, p).codes &&
+                         fresh.At(hook, p).reason == cache.fixed->At(hook, p).reason,
                      "a lasting answer has followed");
-    if (!cache.local || !IsNodeLocal(cls, cache) || !ScoresAreNodeLocal(cls)) continue;
-    // Nodes that have not changed since: their scores are those they would get now.
+    if (!cache.local || !IsNodeLocal(cls) || !ScoresAreNodeLocal(cls)) continue;
+    // Nodes that have not changed since: what is known of them is what they would say now.
     session_.kube.EnsureBuilt();
     std::vector<bool> changed(cache.score.size(), false);
-    const std::vector<NodeId>& changes = session_.node_changes();
     for (size_t i = cache.synced; i < changes.size(); ++i)
       changed[position_of_[changes[i].value]] = true;
-    for (uint32_t p = 0; p < changed.size(); ++p)
-      KRAFLA_CHECK(changed[p] || cache.score[p] == LocalScore(cls, cluster_.nodes_by_name[p]),
-                   "a score has followed");
+    const Resource& request = cluster_.classes[cls].request;
+    for (uint32_t p = 0; p < changed.size(); ++p) {
+      if (changed[p]) continue;
+      const NodeId node = cluster_.nodes_by_name[p];
+      const bool later = request.LessEqual(cluster_.FutureIdle(node), Missing::kZero);
+      const bool now = later && request.LessEqual(cluster_.idle[node], Missing::kZero);
+      KRAFLA_CHECK(later == ((cache.later[p / kBlock] & BitOf(p)) != 0) &&
+                       now == ((cache.now[p / kBlock] & BitOf(p)) != 0),
+                   "whether a request fits has followed");
+      KRAFLA_CHECK(
+          (cache.known[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
+          "a score has followed");
+    }
   }
 }
 
-Refusal NodeSearch::CheckAt(TaskId task, ClassCache& cache, uint32_t position) {
+Refusal NodeSearch::CheckAt(TaskId task, const ClassCache& cache, uint32_t position) {
   const NodeId node = cluster_.nodes_by_name[position];
   size_t hook = 0;
   for (const auto& tier : session_.predicates()) {
@@ -206,7 +254,7 @@ Refusal NodeSearch::CheckAt(TaskId task, ClassCache& cache, uint32_t position) {
       // The part that moves is named first when both refuse: the number of pods is looked at before
       // all else.
       if (entry.call->current) refusal = entry.call->current(task, node);
-      refusal.Join(cache.fixed[hook++][position]);
+      refusal.Join(cache.fixed->At(hook++, position));
       if (refusal.refused()) return refusal;
     }
   }
@@ -217,7 +265,7 @@ Refusal NodeSearch::Check(TaskId task, NodeId node) {
   return CheckAt(task, CacheOf(cluster_.tasks[task].cls), position_of_[node.value]);
 }
 
-bool NodeSearch::IsNodeLocal(ClassId cls, const ClassCache&) const {
+bool NodeSearch::IsNodeLocal(ClassId cls) const {
   for (const auto& tier : session_.predicates())
     for (const auto& entry : tier)
       if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls))
@@ -225,9 +273,19 @@ bool NodeSearch::IsNodeLocal(ClassId cls, const ClassCache&) const {
   return true;
 }
 
+// Whether only lasting answers can be of a kind that evictions do not lift. Answers that depend on
+// the node alone are such.
+bool NodeSearch::IsLiftable(ClassId cls) const {
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier)
+      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls) &&
+          !(entry.call->current_is_liftable && entry.call->current_is_liftable(cls)))
+        return false;
+  return true;
+}
+
 bool NodeSearch::IsNodeLocal(TaskId task) {
-  const ClassId cls = cluster_.tasks[task].cls;
-  return IsNodeLocal(cls, CacheOf(cls));
+  return IsNodeLocal(cluster_.tasks[task].cls);
 }
 
 bool NodeSearch::ScoresAreNodeLocal(ClassId cls) const {
@@ -252,92 +310,90 @@ double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
   return by_node + by_batch;
 }
 
-void NodeSearch::Refresh(TaskId task, ClassCache& cache, uint32_t p) {
-  const NodeId node = cluster_.nodes_by_name[p];
-  const Task& t = cluster_.tasks[task];
+void NodeSearch::Ask(TaskId task, ClassCache& cache, uint32_t p) {
+  const size_t block = p / kBlock;
+  cache.known[block] |= BitOf(p);
   cache.verdict[p] = CheckAt(task, cache, p);
-  const double old_score = cache.score[p];
-  cache.score[p] = LocalScore(t.cls, node);
+  if (!cache.verdict[p].refused()) cache.passes[block] |= BitOf(p);
+  cache.score[p] = LocalScore(cluster_.tasks[task].cls, cluster_.nodes_by_name[p]);
   KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
-  if (!cache.allowed.empty()) RefreshRank(cache, p, old_score);
-  const uint8_t before = cache.fit[p];
-  uint8_t fit = ClassCache::kNo;
-  if (!cache.verdict[p].refused()) {
-    const Resource& request = cluster_.classes[t.cls].request;
-    if (request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
-      fit = request.LessEqual(cluster_.idle[node], Missing::kZero) ? ClassCache::kIdle
-                                                                   : ClassCache::kFuture;
-    }
-  }
-  cache.idle_count += (fit == ClassCache::kIdle) - (before == ClassCache::kIdle);
-  cache.future_count += (fit == ClassCache::kFuture) - (before == ClassCache::kFuture);
-  cache.fit[p] = fit;
-  const double idle_score = fit == ClassCache::kIdle ? cache.score[p] : kNone;
-  const double old = cache.idle_score[p];
-  cache.idle_score[p] = idle_score;
-  double& best = cache.block_best[p / kBlock];
-  if (idle_score >= best) {
-    best = idle_score;
-  } else if (old == best) {
-    const size_t begin = p / kBlock * kBlock;
-    const size_t end = std::min<size_t>(begin + kBlock, cache.idle_score.size());
-    best = *std::max_element(cache.idle_score.begin() + static_cast<ptrdiff_t>(begin),
-                             cache.idle_score.begin() + static_cast<ptrdiff_t>(end));
+}
+
+void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
+  const FreeAmounts& free = Free();
+  const Resource& request = cluster_.Request(task);
+  const size_t blocks = free.later().blocks();
+  cache.local = true;
+  cache.later.resize(blocks);
+  cache.now.resize(blocks);
+  cache.known.assign(blocks, 0);
+  cache.passes.assign(blocks, 0);
+  cache.verdict.resize(cluster_.nodes_by_name.size());
+  cache.score.resize(cluster_.nodes_by_name.size());
+  cache.block_best.assign(blocks, kNone);
+  if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
+  for (size_t block = 0; block < blocks; ++block) {
+    const uint64_t later = free.later().Fits(request, block);
+    cache.later[block] = later;
+    cache.now[block] = later == 0 ? 0 : later & free.now().Fits(request, block);
+    if (later == 0) continue;
+    ForEachNode(block, later, [&](uint32_t p) { Ask(task, cache, p); });
+    cache.block_best[block] =
+        BestOfBlock(cache.score, block, cache.now[block] & cache.passes[block]);
+    if (!cache.allowed_best.empty())
+      cache.allowed_best[block] = BestOfBlock(cache.score, block, later & cache.Allowed()[block]);
   }
 }
 
-void NodeSearch::RefreshRank(ClassCache& cache, uint32_t p, double old_score) {
+void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   const size_t block = p / kBlock;
-  const uint64_t bit = uint64_t{1} << (p % kBlock);
-  double& best = cache.allowed_best[block];
-  const bool was_best = (cache.allowed[block] & bit) != 0 && old_score == best;
-  if (cache.verdict[p].refused_for_preemption()) {
-    cache.allowed[block] &= ~bit;
-  } else {
-    cache.allowed[block] |= bit;
-    if (cache.score[p] >= best) {
-      best = cache.score[p];
-      return;
-    }
+  const uint64_t bit = BitOf(p);
+  const double old = cache.score[p];
+  const bool counted = (cache.now[block] & cache.passes[block] & bit) != 0;
+  const bool ranked = (cache.known[block] & bit) != 0;
+  for (auto* bits : {&cache.later, &cache.now, &cache.known, &cache.passes}) (*bits)[block] &= ~bit;
+  const NodeId node = cluster_.nodes_by_name[p];
+  const Resource& request = cluster_.Request(task);
+  if (request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
+    cache.later[block] |= bit;
+    if (request.LessEqual(cluster_.idle[node], Missing::kZero)) cache.now[block] |= bit;
+    Ask(task, cache, p);
   }
-  if (!was_best) return;
-  best = kNone;
-  for (uint64_t rest = cache.allowed[block]; rest != 0; rest &= rest - 1)
-    best =
-        std::max(best, cache.score[block * kBlock + static_cast<size_t>(std::countr_zero(rest))]);
+  const auto follow = [&](double& best, bool before, bool after, auto&& nodes) {
+    if (after && cache.score[p] >= best) {
+      best = cache.score[p];
+    } else if (before && old == best) {
+      best = BestOfBlock(cache.score, block, nodes());
+    }
+  };
+  const auto fitting = [&] { return cache.now[block] & cache.passes[block]; };
+  follow(cache.block_best[block], counted, (fitting() & bit) != 0, fitting);
+  if (cache.allowed_best.empty()) return;
+  const auto allowed = [&] { return cache.known[block] & cache.Allowed()[block]; };
+  follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
 }
 
 void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   const std::vector<NodeId>& changes = session_.node_changes();
-  const size_t n = cluster_.nodes_by_name.size();
-  if (!cache.local || changes.size() - cache.synced > n) {
-    cache.local = true;
-    cache.verdict.assign(n, {});
-    cache.fit.assign(n, ClassCache::kNo);
-    cache.score.assign(n, 0);
-    cache.idle_score.assign(n, kNone);
-    cache.block_best.assign((n + kBlock - 1) / kBlock, kNone);
-    if (!cache.allowed.empty()) {
-      std::fill(cache.allowed.begin(), cache.allowed.end(), 0);
-      std::fill(cache.allowed_best.begin(), cache.allowed_best.end(), kNone);
-    }
-    cache.idle_count = cache.future_count = 0;
-    for (uint32_t p = 0; p < n; ++p) Refresh(task, cache, p);
+  if (!cache.local || changes.size() - cache.synced > cluster_.nodes_by_name.size()) {
+    LookAtAll(task, cache);
   } else {
     ++synchronizations_;
     for (size_t i = cache.synced; i < changes.size(); ++i) {
       const uint32_t p = position_of_[changes[i].value];
-      if (refreshed_[p] == synchronizations_) continue;
-      refreshed_[p] = synchronizations_;
-      Refresh(task, cache, p);
+      if (std::exchange(refreshed_[p], synchronizations_) != synchronizations_)
+        LookAgain(task, cache, p);
     }
   }
   cache.synced = changes.size();
 }
 
 bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
+  return IsNodeLocal(task) && RoleHasOneClass(task);
+}
+
+bool NodeSearch::RoleHasOneClass(TaskId task) {
   const Task& t = cluster_.tasks[task];
-  if (!IsNodeLocal(t.cls, CacheOf(t.cls))) return false;
   std::vector<ClassId>& class_of_role = role_classes_[t.job];
   const Job& job = cluster_.jobs[t.job];
   if (class_of_role.empty()) {
@@ -356,77 +412,57 @@ bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
   return class_of_role[t.role_index].valid();
 }
 
-Refusal NodeSearch::Insufficient(TaskId task, NodeId node) {
-  const int kind = cluster_.Request(task).FirstNotLessEqual(cluster_.FutureIdle(node));
-  if (kind < 0) return {};
+ReasonCode NodeSearch::Insufficient(int kind) {
   if (insufficient_.empty()) insufficient_.assign(static_cast<size_t>(cluster_.kinds.size()), 0);
   ReasonCode& reason = insufficient_[static_cast<size_t>(kind)];
   if (reason == 0) reason = session_.reasons.Intern("Insufficient " + cluster_.kinds.Name(kind));
-  return {Refusal::kUnschedulable, reason};
+  return reason;
 }
 
-namespace {
-
-FitError CountReasons(std::span<const Refusal> why) {
-  FitError error;
-  error.nodes = static_cast<int>(why.size());
-  bool any = false;
-  ReasonCode last = 0;
-  size_t slot = 0;  // of the last reason: neighbours tend to say the same
-  for (const Refusal& refusal : why) {
-    any = any || refusal.unresolvable();
-    if (refusal.reason == 0) continue;
-    if (refusal.reason != last) {
-      last = refusal.reason;
-      const auto it = std::find_if(error.reasons.begin(), error.reasons.end(),
-                                   [&](const auto& r) { return r.first == last; });
-      slot = static_cast<size_t>(it - error.reasons.begin());
-      if (it == error.reasons.end()) error.reasons.emplace_back(last, 0);
-    }
-    ++error.reasons[slot].second;
+// Those of a block's nodes for which the request is too large, each by the first kind in which it
+// is. Gives back the others.
+uint64_t NodeSearch::CountShortages(const Resource& request, size_t block, uint64_t nodes,
+                                    ReasonCounts& counts) {
+  for (uint64_t rest = request.mask(); rest != 0 && nodes != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    const uint64_t fits = free_.later().Fits(kind, request.Get(kind), block);
+    const uint64_t lacks = nodes & ~fits;
+    if (lacks != 0)
+      counts.Add(
+          Insufficient(kind),
+          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(lacks)),
+          std::popcount(lacks));
+    nodes &= fits;
   }
-  if (!any) return error;
-  std::vector<bool> unresolvable(why.size(), false);
-  for (size_t p = 0; p < why.size(); ++p) unresolvable[p] = why[p].unresolvable();
-  error.unresolvable = std::make_shared<const std::vector<bool>>(std::move(unresolvable));
-  return error;
+  return nodes;
 }
 
-}  // namespace
-
-FitError NodeSearch::Explain(TaskId task, ClassCache& cache, const std::vector<Refusal>* remembered,
-                             bool with_resources) {
-  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
-  std::vector<Refusal> why(n);
-  for (uint32_t p = 0; p < n; ++p) {
-    Refusal& refusal = why[p];
-    if (remembered != nullptr && (*remembered)[p].refused()) {
-      refusal = (*remembered)[p];
-    } else {
-      if (with_resources) refusal = Insufficient(task, cluster_.nodes_by_name[p]);
-      if (!refusal.refused()) refusal = CheckAt(task, cache, p);
+FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
+                             const RefusalMemory::Nodes* remembered, bool with_resources) {
+  const AmountColumns& free = Free().later();
+  ReasonCounts counts(cluster_.nodes_by_name.size());
+  for (size_t block = 0; block < free.blocks(); ++block) {
+    uint64_t nodes = free.NodesOf(block);
+    if (remembered != nullptr) {
+      ForEachNode(block, nodes & ~remembered->left[block],
+                  [&](uint32_t p) { counts.Add(remembered->why[p], p); });
+      nodes &= remembered->left[block];
     }
+    if (with_resources) nodes = CountShortages(cluster_.Request(task), block, nodes, counts);
+    ForEachNode(block, nodes, [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
   }
-  return CountReasons(why);
+  return counts.Take();
 }
 
-// For a class whose answers are kept and up to date: only nodes that have changed since the last
-// failure are asked why.
+// For a class whose answers are kept and up to date.
 const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
   if (cache.failure_at == cache.synced) return cache.failure;
-  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
-  const auto ask = [&](uint32_t p) {
-    cache.why[p] = Insufficient(task, cluster_.nodes_by_name[p]);
-    if (!cache.why[p].refused()) cache.why[p] = cache.verdict[p];
-  };
-  const std::vector<NodeId>& changes = session_.node_changes();
-  if (cache.failure_at == SIZE_MAX || cache.synced - cache.failure_at > n) {
-    cache.why.assign(n, {});
-    for (uint32_t p = 0; p < n; ++p) ask(p);
-  } else {
-    for (size_t i = cache.failure_at; i < cache.synced; ++i) ask(position_of_[changes[i].value]);
-  }
-  cache.failure = CountReasons(cache.why);
+  const AmountColumns& free = Free().later();
+  ReasonCounts counts(cluster_.nodes_by_name.size());
+  for (size_t block = 0; block < free.blocks(); ++block)
+    ForEachNode(block, CountShortages(cluster_.Request(task), block, free.NodesOf(block), counts),
+                [&](uint32_t p) { counts.Add(cache.verdict[p], p); });
+  cache.failure = counts.Take();
   cache.failure_at = cache.synced;
   return cache.failure;
 }
@@ -457,71 +493,85 @@ NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idl
   return {.node = {}, .unscorable = true};
 }
 
+NodeSearch::Choice NodeSearch::BestKept(const ClassCache& cache) const {
+  size_t block = 0;
+  for (size_t b = 1; b < cache.block_best.size(); ++b)
+    if (cache.block_best[b] > cache.block_best[block]) block = b;
+  if (!cache.block_best.empty() && cache.block_best[block] != kNone) {
+    uint64_t nodes = cache.now[block] & cache.passes[block];
+    uint32_t p = 0;
+    do {
+      p = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+      nodes &= nodes - 1;
+    } while (cache.score[p] != cache.block_best[block]);
+    return {cluster_.nodes_by_name[p], true};
+  }
+  uint32_t best = kNowhere;
+  for (size_t b = 0; b < cache.later.size(); ++b)
+    ForEachNode(b, cache.later[b] & cache.passes[b], [&](uint32_t p) {
+      if (best == kNowhere || cache.score[p] > cache.score[best]) best = p;
+    });
+  if (best == kNowhere) return {};
+  return {cluster_.nodes_by_name[best], false};
+}
+
 NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, RefusalMemory* memory,
                                                FitError& error) {
   const Task& t = cluster_.tasks[task];
   const Resource& request = cluster_.Request(task);
   ClassCache& cache = CacheOf(t.cls);
+  const size_t n = cluster_.nodes_by_name.size();
+  RefusalMemory::Nodes* remembered =
+      memory != nullptr ? memory->Find(t.job, t.role_index) : nullptr;
   if (only.valid()) {
     // One node is asked for; its refusal is remembered like any other.
     if (!request.LessEqual(cluster_.FutureIdle(only), Missing::kZero)) return {};
     const uint32_t p = position_of_[only.value];
-    if (memory != nullptr) {
-      const std::vector<Refusal>* remembered = memory->Find(t.job, t.role_index);
-      if (remembered != nullptr && (*remembered)[p].refused()) return {};
-    }
+    if (remembered != nullptr && remembered->Refused(p)) return {};
     if (const Refusal refusal = CheckAt(task, cache, p); refusal.refused()) {
-      if (memory != nullptr)
-        memory->FindOrMake(t.job, t.role_index, cluster_.nodes_by_name.size())[p] = refusal;
+      if (memory != nullptr) memory->FindOrMake(t.job, t.role_index, n).Add(p, refusal);
       return {};
     }
     return {only, request.LessEqual(cluster_.idle[only], Missing::kZero)};
   }
 
-  const bool node_local = IsNodeLocal(t.cls, cache);
-  if (memory == nullptr && node_local && ScoresAreNodeLocal(t.cls) && !session_.HasBestNode()) {
+  if (memory == nullptr && IsNodeLocal(t.cls) && ScoresAreNodeLocal(t.cls) &&
+      !session_.HasBestNode()) {
     Synchronize(task, cache);
-    if (cache.idle_count > 0) {
-      size_t block = 0;
-      for (size_t b = 1; b < cache.block_best.size(); ++b)
-        if (cache.block_best[b] > cache.block_best[block]) block = b;
-      const double best = cache.block_best[block];
-      size_t p = block * kBlock;
-      while (cache.idle_score[p] != best) ++p;
-      return {cluster_.nodes_by_name[p], true};
-    }
-    if (cache.future_count > 0) {
-      size_t best = cache.fit.size();
-      for (size_t p = 0; p < cache.fit.size(); ++p)
-        if (cache.fit[p] == ClassCache::kFuture &&
-            (best == cache.fit.size() || cache.score[p] > cache.score[best]))
-          best = p;
-      return {cluster_.nodes_by_name[best], false};
-    }
-    error = ExplainKept(task, cache);
-    return {};
+    const Choice choice = BestKept(cache);
+    if (!choice.node.valid()) error = ExplainKept(task, cache);
+    return choice;
   }
 
-  std::vector<Refusal>* remembered =
-      memory != nullptr ? memory->Find(t.job, t.role_index) : nullptr;
-  const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
+  const AmountColumns& free = Free().later();
   std::vector<uint32_t> idle;
   std::vector<uint32_t> future;
-  std::vector<std::pair<uint32_t, Refusal>> refused;
-  for (uint32_t p = 0; p < n; ++p) {
-    if (remembered != nullptr && (*remembered)[p].refused()) continue;
-    const NodeId node = cluster_.nodes_by_name[p];
-    Refusal refusal = Insufficient(task, node);
-    if (!refusal.refused()) refusal = CheckAt(task, cache, p);
-    if (refusal.refused()) {
-      if (memory != nullptr) refused.emplace_back(p, refusal);
-      continue;
+  const auto refuse = [&](uint32_t p, Refusal refusal) {
+    if (memory == nullptr) return;
+    if (remembered == nullptr) remembered = &memory->FindOrMake(t.job, t.role_index, n);
+    remembered->Add(p, refusal);
+  };
+  for (size_t block = 0; block < free.blocks(); ++block) {
+    uint64_t nodes = free.NodesOf(block);
+    if (remembered != nullptr) nodes &= remembered->left[block];
+    for (uint64_t rest = request.mask(); rest != 0 && nodes != 0; rest &= rest - 1) {
+      const int kind = __builtin_ctzll(rest);
+      const uint64_t fits = free.Fits(kind, request.Get(kind), block);
+      if (memory != nullptr && (nodes & ~fits) != 0) {
+        const Refusal refusal{Refusal::kUnschedulable, Insufficient(kind)};
+        ForEachNode(block, nodes & ~fits, [&](uint32_t p) { refuse(p, refusal); });
+      }
+      nodes &= fits;
     }
-    (request.LessEqual(cluster_.idle[node], Missing::kZero) ? idle : future).push_back(p);
-  }
-  if (!refused.empty()) {
-    remembered = &memory->FindOrMake(t.job, t.role_index, n);
-    for (const auto& [p, refusal] : refused) (*remembered)[p] = refusal;
+    if (nodes == 0) continue;
+    const uint64_t now = free_.now().Fits(request, block);
+    ForEachNode(block, nodes, [&](uint32_t p) {
+      if (const Refusal refusal = CheckAt(task, cache, p); refusal.refused()) {
+        refuse(p, refusal);
+      } else {
+        ((now & BitOf(p)) != 0 ? idle : future).push_back(p);
+      }
+    });
   }
   if (idle.empty() && future.empty()) {
     error = Explain(task, cache, remembered, true);
@@ -531,10 +581,12 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
 }
 
 NodeId NodeSearch::FindForBackfill(TaskId task, FitError& error) {
-  ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
+  const ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
   std::vector<uint32_t> positions;
-  for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
-    if (cache.open[p] && !CheckAt(task, cache, p).refused()) positions.push_back(p);
+  for (size_t block = 0; block < cache.fixed->open.size(); ++block)
+    ForEachNode(block, cache.fixed->open[block], [&](uint32_t p) {
+      if (!CheckAt(task, cache, p).refused()) positions.push_back(p);
+    });
   if (positions.empty()) {
     error = Explain(task, cache, nullptr, false);
     return {};
@@ -547,21 +599,19 @@ void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
                                    std::vector<uint32_t>& positions) {
   positions.clear();
   const Task& t = cluster_.tasks[task];
-  ClassCache& cache = CacheOf(t.cls);
-  const FitError* earlier = session_.fit_errors.Find(task);
-  const std::vector<bool>* unresolvable =
-      earlier != nullptr && earlier->unresolvable ? earlier->unresolvable.get() : nullptr;
+  const ClassCache& cache = CacheOf(t.cls);
+  const std::vector<bool>* unresolvable = LeftOut(task);
   // Of answers that depend on the node alone only the lasting ones can be of a kind that evictions
   // do not lift.
-  const bool node_local = IsNodeLocal(t.cls, cache);
+  const bool node_local = IsNodeLocal(t.cls);
   if (memory != nullptr && node_local && RefusalsOnlyGrow(task)) memory = nullptr;
-  std::vector<Refusal>* remembered =
+  RefusalMemory::Nodes* remembered =
       memory != nullptr ? memory->Find(t.job, t.role_index) : nullptr;
   const uint32_t n = static_cast<uint32_t>(cluster_.nodes_by_name.size());
   for (uint32_t p = 0; p < n; ++p) {
     if (unresolvable != nullptr && (*unresolvable)[p]) continue;
-    if (remembered != nullptr && (*remembered)[p].refused()) continue;
-    if (node_local && cache.open[p]) {
+    if (remembered != nullptr && remembered->Refused(p)) continue;
+    if (node_local && cache.fixed->IsOpen(p)) {
       positions.push_back(p);
       continue;
     }
@@ -570,15 +620,15 @@ void NodeSearch::FindForPreemption(TaskId task, RefusalMemory* memory,
       positions.push_back(p);
     } else if (memory != nullptr) {
       remembered = &memory->FindOrMake(t.job, t.role_index, n);
-      (*remembered)[p] = refusal;
+      remembered->Add(p, refusal);
     }
   }
 }
 
 bool NodeSearch::CanRank(TaskId task, const RefusalMemory* memory) {
   const ClassId cls = cluster_.tasks[task].cls;
-  return IsNodeLocal(cls, CacheOf(cls)) && ScoresAreNodeLocal(cls) &&
-         (memory == nullptr || RefusalsOnlyGrow(task));
+  // What a memory would leave out is not allowed anyway.
+  return IsLiftable(cls) && ScoresAreNodeLocal(cls) && (memory == nullptr || RoleHasOneClass(task));
 }
 
 const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {
@@ -589,29 +639,44 @@ const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {
 std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMemory* memory) {
   if (!CanRank(task, memory)) return std::nullopt;
   ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
-  if (cache.allowed.empty()) {
-    cache.allowed.assign((cluster_.nodes_by_name.size() + kBlock - 1) / kBlock, 0);
-    cache.allowed_best.assign(cache.allowed.size(), kNone);
-    Synchronize(task, cache);
-    for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
-      RefreshRank(cache, p, cache.score[p]);
-  } else {
-    Synchronize(task, cache);
+  Synchronize(task, cache);
+  const bool first = cache.allowed_best.empty();
+  if (first) cache.allowed_best.assign(cache.known.size(), kNone);
+  if (!cache.fixed->unclear.empty()) {
+    cache.allowed = cache.fixed->allowed;
+    for (const uint32_t p : cache.fixed->unclear) {
+      const uint64_t bit = CheckAt(task, cache, p).refused_for_preemption() ? 0 : BitOf(p);
+      cache.allowed[p / kBlock] = (cache.allowed[p / kBlock] & ~BitOf(p)) | bit;
+    }
   }
+  if (first || !cache.fixed->unclear.empty())
+    for (size_t block = 0; block < cache.known.size(); ++block)
+      cache.allowed_best[block] =
+          BestOfBlock(cache.score, block, cache.known[block] & cache.Allowed()[block]);
   return NodeRanking{.scores = cache.score,
                      .block_best = cache.allowed_best,
-                     .allowed = cache.allowed,
+                     .allowed = cache.Allowed(),
                      .left_out = LeftOut(task)};
+}
+
+void NodeSearch::ScoreRanked(TaskId task, std::span<const uint64_t> among) {
+  ClassCache& cache = *caches_[cluster_.tasks[task].cls];
+  for (size_t block = 0; block < among.size(); ++block) {
+    ForEachNode(block, among[block] & ~cache.known[block], [&](uint32_t p) {
+      Ask(task, cache, p);
+      if ((cache.Allowed()[block] & BitOf(p)) != 0)
+        cache.allowed_best[block] = std::max(cache.allowed_best[block], cache.score[p]);
+    });
+  }
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
                        std::vector<double>& scores) {
   const ClassId cls = cluster_.tasks[task].cls;
-  ClassCache& cache = CacheOf(cls);
   scores.resize(positions.size());
-  if (ScoresAreNodeLocal(cls) && IsNodeLocal(cls, cache)) {
-    Synchronize(task, cache);
-    for (size_t i = 0; i < positions.size(); ++i) scores[i] = cache.score[positions[i]];
+  if (ScoresAreNodeLocal(cls)) {
+    for (size_t i = 0; i < positions.size(); ++i)
+      scores[i] = LocalScore(cls, cluster_.nodes_by_name[positions[i]]);
     return;
   }
   std::vector<NodeId> nodes(positions.size());

@@ -1,17 +1,18 @@
 // Which nodes may take a task, and which is best. Shared by all actions.
 //
 // The idea, in steps:
-// 1. What a predicate says for good is asked once per task class and node and kept (`fixed`).
-// 2. Where the rest depends on the node alone (its amounts, its number of pods, its ports), the
-// answer and the
-//    score are kept too, and brought up to date from the session's list of changed nodes: placing a
-//    pod costs one node, not all.
-// 3. The best node is the maximum of kept scores; maxima of blocks of nodes are kept so that
-// finding it looks at
-//    a few dozen numbers.
-// 4. Classes whose answers depend on more (affinity, spread, normalised scores) are evaluated over
-// all nodes each
-//    time. Both ways give the same answers; a property test holds them together.
+// 1. What a predicate says for good is asked once and kept, for all classes of tasks it cannot tell
+//    apart (fixed_answers.h).
+// 2. Whether amounts fit is asked of columns, 64 nodes at a time (free_amounts.h). Predicates and
+//    scores are asked only about nodes where they do: in a full cluster those are few.
+// 3. Where answers depend on the node alone (its amounts, its number of pods, its ports) they are
+//    kept per class, and brought up to date from the session's list of changed nodes: placing a pod
+//    costs one node, not all.
+// 4. The best node is the maximum of kept scores; maxima of blocks of nodes are kept so that
+//    finding it looks at a few dozen numbers.
+// 5. Classes whose answers depend on more (affinity, spread, normalised scores) are asked about
+//    every node with room each time. Both ways give the same answers; a property test holds them
+//    together.
 //
 // Ties: nodes by name, the first of equals.
 #pragma once
@@ -22,6 +23,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "session/fixed_answers.h"
+#include "session/free_amounts.h"
 #include "session/node_ranking.h"
 #include "session/session.h"
 
@@ -31,12 +34,24 @@ namespace krafla {
 // error cache).
 class RefusalMemory {
  public:
+  struct Nodes {
+    std::vector<Refusal> why;    // of those that refused
+    std::vector<uint64_t> left;  // a bit for each of the others
+
+    bool Refused(uint32_t position) const {
+      return (left[position / 64] >> position % 64 & 1) == 0;
+    }
+    void Add(uint32_t position, Refusal refusal) {
+      why[position] = refusal;
+      left[position / 64] &= ~(uint64_t{1} << position % 64);
+    }
+  };
   // Null when nothing was refused yet.
-  std::vector<Refusal>* Find(JobId job, uint16_t role);
-  std::vector<Refusal>& FindOrMake(JobId job, uint16_t role, size_t nodes);
+  Nodes* Find(JobId job, uint16_t role);
+  Nodes& FindOrMake(JobId job, uint16_t role, size_t nodes);
 
  private:
-  std::unordered_map<uint64_t, std::vector<Refusal>> by_role_;
+  std::unordered_map<uint64_t, Nodes> by_role_;
 };
 
 class NodeSearch {
@@ -84,9 +99,11 @@ class NodeSearch {
   // For preempt and reclaim: positions in nodes_by_name, in that order, of nodes whose refusal, if
   // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
-  // The same, with scores, from what is kept; nothing when answers or scores depend on more than
-  // each node alone.
+  // The same, from what is kept; nothing when scores, or which nodes evictions cannot help, depend
+  // on more than each node alone. Scores are known of nodes that ScoreRanked has been told of
+  // since, a bit per position.
   std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
+  void ScoreRanked(TaskId task, std::span<const uint64_t> among);
   // Whether there is such a ranking.
   bool CanRank(TaskId task, const RefusalMemory* memory);
   // By position: what the task's earlier FitError calls unresolvable; null: nothing.
@@ -100,32 +117,40 @@ class NodeSearch {
 
  private:
   struct ClassCache;
+  class ReasonCounts;
 
   ClassCache& CacheOf(ClassId cls);
-  void AskAll(ClassId cls, ClassCache& cache);
-  void AskAgain(ClassId cls, ClassCache& cache);
-  void DropUnused();
-  bool IsNodeLocal(ClassId cls, const ClassCache& cache) const;
+  std::unique_ptr<ClassCache> NewCache();
+  bool IsNodeLocal(ClassId cls) const;
+  bool IsLiftable(ClassId cls) const;
   bool ScoresAreNodeLocal(ClassId cls) const;
+  bool RoleHasOneClass(TaskId task);
   void Synchronize(TaskId task, ClassCache& cache);
-  void Refresh(TaskId task, ClassCache& cache, uint32_t position);
-  void RefreshRank(ClassCache& cache, uint32_t position, double old_score);
-  Refusal CheckAt(TaskId task, ClassCache& cache, uint32_t position);
+  void LookAtAll(TaskId task, ClassCache& cache);
+  void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
+  void Ask(TaskId task, ClassCache& cache, uint32_t position);
+  Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
+  Choice BestKept(const ClassCache& cache) const;
   Choice BestOf(TaskId task, std::span<const uint32_t> idle, std::span<const uint32_t> future);
   uint32_t BestPosition(TaskId task, std::span<const uint32_t> positions);
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
-  FitError Explain(TaskId task, ClassCache& cache, const std::vector<Refusal>* remembered,
+  FitError Explain(TaskId task, const ClassCache& cache, const RefusalMemory::Nodes* remembered,
                    bool with_resources);
-  Refusal Insufficient(TaskId task, NodeId node);
+  uint64_t CountShortages(const Resource& request, size_t block, uint64_t nodes,
+                          ReasonCounts& counts);
+  ReasonCode Insufficient(int kind);
+  FreeAmounts& Free();
 
   Session& session_;
   Cluster& cluster_;
   std::unordered_map<const char*, std::shared_ptr<void>> companions_;
-  std::vector<NodeId> fact_changes_;  // nodes whose facts have changed, in order
-  uint32_t cycle_ = 0;
+  FixedAnswerBook fixed_;
+  FreeAmounts free_;
   std::vector<ReasonCode> insufficient_;  // by kind
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;
+  std::vector<ClassId> cached_;  // those there are, in no particular order
+  uint64_t asked_ = 0;           // counts calls, to find the cache that has not been used longest
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<bool> prepared_;         // by TaskId
   std::vector<uint32_t> refreshed_;    // by position: the last synchronization that looked at it

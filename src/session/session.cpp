@@ -188,6 +188,36 @@ void Session::CollectHooks() {
     if (hooks.on_eviction_undone) on_eviction_undone_.push_back(&hooks.on_eviction_undone);
   }
   FindWhatVotesDependOn();
+  FindBoundsOnVotes();
+}
+
+void Session::FindBoundsOnVotes() {
+  share_missing_.emplace();
+  for (const auto& tier : allocatable_)
+    for (const auto& entry : tier)
+      share_missing_->push_back(&plugins_[entry.plugin].hooks.share_missing);
+  if (std::any_of(share_missing_->begin(), share_missing_->end(),
+                  [](const auto* say) { return !*say; }))
+    share_missing_.reset();
+
+  const auto names_first = [&](const PluginHooks& hooks) {
+    return hooks.victim_levels && hooks.victim_levels->names_first;
+  };
+  // A guard takes off the list of every tier, one that counts even at the end.
+  bool guards_are_bounded = true;
+  preempting_tiers_.clear();
+  for (const auto& tier : preemptable_) {
+    VotingTier& voting = preempting_tiers_.emplace_back();
+    voting.decides = true;
+    for (const auto& entry : tier) {
+      const PluginHooks& hooks = plugins_[entry.plugin].hooks;
+      voting.voters.push_back(hooks.victim_levels ? &*hooks.victim_levels : nullptr);
+      voting.decides &= names_first(hooks);
+      if (compat.guards && hooks.is_guard)
+        guards_are_bounded &= names_first(hooks) && !hooks.guard_counts;
+    }
+  }
+  for (VotingTier& voting : preempting_tiers_) voting.decides &= guards_are_bounded;
 }
 
 void Session::FindWhatVotesDependOn() {

@@ -147,6 +147,9 @@ class Session {
   // Allocatable if `gone` were evicted; nothing when a plugin cannot tell without trying.
   std::optional<bool> AllocatableWithout(QueueId queue, TaskId task,
                                          std::span<const TaskId> gone) const;
+  // What would have to be evicted from the queue, at least, before Allocatable may say yes; nothing
+  // when a plugin cannot tell.
+  std::optional<Resource> ShareMissing(QueueId queue, TaskId task) const;
   // ---- any yes
   bool Overused(QueueId queue) const;
   // ---- vote per tier
@@ -164,6 +167,13 @@ class Session {
   // Appends what those votes, and Allocatable, depend on beyond the candidates, their jobs and
   // their node. False when a plugin does not say.
   bool VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const;
+  // Those who vote in Preemptable, by tier.
+  struct VotingTier {
+    std::vector<const VictimLevels*> voters;  // null: may name anybody
+    // Where every voter names somebody, nobody else has a say in whether anybody goes.
+    bool decides = false;
+  };
+  const std::vector<VotingTier>& preempting_tiers() const { return preempting_tiers_; }
   // Tasks to evict for nobody: nominated, then filtered by the guards.
   Victims VictimTasks();
   // ---- first that names one
@@ -196,6 +206,9 @@ class Session {
   void NoteEvictionUndone(TaskId task);
   // What evicting these tasks and taking it all back would leave behind, without doing it.
   void NoteTriedInVain(std::span<const TaskId> victims);
+
+  // Whether such a try would leave anything behind.
+  bool TriedInVainMatters(TaskId victim) const;
 
   // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been
   // computed from a node stays good until the node appears here again.
@@ -235,6 +248,7 @@ class Session {
   Victims VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
                         std::span<const TaskId> candidates);
   void FindWhatVotesDependOn();
+  void FindBoundsOnVotes();
   void SendAllocate(TaskId task);
   void SendDeallocate(TaskId task);
   void ForgetThatTheyWereOnlyBound();
@@ -284,6 +298,9 @@ class Session {
   using VoteDependencies = std::vector<decltype(PluginHooks::vote_depends_on)*>;
   std::array<std::optional<VoteDependencies>, 2> vote_dependencies_;
   bool all_know_allocatable_without_ = false;
+  std::vector<VotingTier> preempting_tiers_;
+  // Of all who have a say in Allocatable; nothing when one of them does not say.
+  std::optional<std::vector<const std::function<Resource(QueueId, TaskId)>*>> share_missing_;
   std::vector<const std::function<void(TaskId)>*> on_allocate_;
   std::vector<const std::function<void(TaskId)>*> on_deallocate_;
   std::vector<const std::function<void()>*> on_rollback_;

@@ -177,6 +177,15 @@ void Session::NoteTriedInVain(std::span<const TaskId> victims) {
   for (const TaskId victim : victims) NoteEvictionUndone(victim);
 }
 
+bool Session::TriedInVainMatters(TaskId victim) const {
+  if (!compat.exact_undo && cluster.tasks[victim].status == TaskStatus::kBound) return true;
+  return std::any_of(plugins_.begin(), plugins_.end(), [&](const OpenPlugin& open) {
+    const PluginHooks& hooks = open.hooks;
+    return hooks.on_eviction_undone &&
+           (!hooks.eviction_undone_matters || hooks.eviction_undone_matters(victim));
+  });
+}
+
 // Volcano puts every pod whose eviction it takes back among the running ones, also one that was
 // only bound. A later rollback of ours brings the old status back, so this is done again after
 // each.

@@ -124,6 +124,13 @@ std::optional<bool> Session::AllocatableWithout(QueueId queue, TaskId task,
   return AllSayYes(allocatable_without_, queue, task, gone);
 }
 
+std::optional<Resource> Session::ShareMissing(QueueId queue, TaskId task) const {
+  if (!share_missing_) return std::nullopt;
+  Resource missing;
+  for (const auto* say : *share_missing_) missing.SetMax((*say)(queue, task));
+  return missing;
+}
+
 bool Session::VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const {
   const auto& dependencies = vote_dependencies_[static_cast<size_t>(asking)];
   if (!dependencies) return false;

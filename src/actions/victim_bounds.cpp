@@ -1,0 +1,211 @@
+#include "actions/victim_bounds.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace krafla {
+
+namespace {
+
+constexpr uint32_t kBlock = AmountColumns::kBlock;
+
+// Sums made in another order may differ in the last bits; a node too many is only asked.
+constexpr double kSlack = 1;
+
+void SetBit(std::vector<uint64_t>& bits, uint32_t position, bool value) {
+  const uint64_t bit = uint64_t{1} << position % kBlock;
+  uint64_t& word = bits[position / kBlock];
+  word = value ? word | bit : word & ~bit;
+}
+
+}  // namespace
+
+bool VictimBounds::Know(TaskId task) const {
+  const Task& t = session_.cluster.tasks[task];
+  const Job& job = session_.cluster.jobs[t.job];
+  // Candidates of its own job, and best-effort ones for a best-effort task, would have to be told
+  // apart from the queue's others.
+  if (t.best_effort || job.Count(TaskStatus::kBound) + job.Count(TaskStatus::kRunning) > 0)
+    return false;
+  const auto& tiers = session_.preempting_tiers();
+  return std::any_of(tiers.begin(), tiers.end(),
+                     [](const Session::VotingTier& tier) { return !tier.voters.empty(); });
+}
+
+void VictimBounds::CatchUp() {
+  const std::vector<NodeId>& nodes = session_.node_changes();
+  const std::vector<TaskChange>& tasks = session_.task_changes();
+  if (position_of_.empty()) {
+    const Cluster& cluster = session_.cluster;
+    position_of_.resize(cluster.nodes.size());
+    for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p)
+      position_of_[cluster.nodes_by_name[p].value] = p;
+    seen_.resize(cluster.nodes_by_name.size());
+    for (const Session::VotingTier& tier : session_.preempting_tiers())
+      voters_ += tier.voters.size();
+    levels_.resize(cluster.jobs.size() * voters_);
+    levels_known_.resize(cluster.jobs.size());
+    nodes_seen_ = nodes.size();
+    tasks_seen_ = tasks.size();
+    return;
+  }
+  changes_.insert(changes_.end(), nodes.begin() + static_cast<ptrdiff_t>(nodes_seen_), nodes.end());
+  nodes_seen_ = nodes.size();
+  for (; tasks_seen_ < tasks.size(); ++tasks_seen_) NoteLevels(tasks[tasks_seen_].task);
+}
+
+// A task of a job has changed: when that gives the job's tasks another level, their nodes have
+// changed.
+void VictimBounds::NoteLevels(TaskId task) {
+  const Cluster& cluster = session_.cluster;
+  const JobId job = cluster.tasks[task].job;
+  bool changed = !levels_known_[job.value];
+  levels_known_[job.value] = true;
+  size_t at = job.value * voters_;
+  for (const Session::VotingTier& tier : session_.preempting_tiers())
+    for (const VictimLevels* voter : tier.voters) {
+      const int64_t level = voter != nullptr ? voter->level(task) : 0;
+      changed |= std::exchange(levels_[at++], level) != level;
+    }
+  if (!changed) return;
+  for (const TaskId other : cluster.jobs[job].tasks)
+    if (const NodeId node = cluster.tasks[other].node; node.valid()) changes_.push_back(node);
+}
+
+VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
+  const Cluster& cluster = session_.cluster;
+  const Session::VotingTier& tier = session_.preempting_tiers()[sums.tier];
+  const size_t voters = tier.voters.size();
+  const NodeId node = cluster.nodes_by_name[position];
+  Resource all;
+  Resource passing;
+  bool decided = false;
+  bool all_harmless = true;
+  bool passing_harmless = true;
+  somebody_.assign(voters, false);
+  jobs_.clear();
+  for (const TaskId id : cluster.nodes[node].tasks) {
+    const Task& task = cluster.tasks[id];
+    if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid() ||
+        cluster.jobs[task.job].queue != sums.queue)
+      continue;
+    bool passes = true;
+    for (size_t v = 0; v < voters; ++v) {
+      const bool named = tier.voters[v] == nullptr || tier.voters[v]->level(id) >= sums.needed[v];
+      if (named) somebody_[v] = true;
+      passes &= named;
+    }
+    const bool is_first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
+    if (is_first) jobs_.push_back(task.job);
+    const bool harmless = !session_.TriedInVainMatters(id);
+    all.Add(cluster.classes[task.cls].request);
+    all_harmless &= harmless;
+    if (!passes) continue;
+    passing.Add(cluster.classes[task.cls].request);
+    passing_harmless &= harmless;
+    decided |= is_first && tier.decides;
+  }
+  AddedUp sum{cluster.FutureIdle(node), {}};
+  const bool nobody = std::find(somebody_.begin(), somebody_.end(), false) != somebody_.end();
+  // Voters agree on whom all of them name. Where they do not agree on anybody, Volcano may take
+  // those whom the last ones name.
+  const bool agree = decided || session_.compat.empty_intersection;
+  if (!nobody) sum.freed = agree ? passing : all;
+  sum.room.Add(sum.freed);
+  SetBit(sums.decided, position, !nobody && decided);
+  SetBit(sums.harmless, position, nobody || (agree ? passing_harmless : all_harmless));
+  return sum;
+}
+
+VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task) {
+  needed_.clear();
+  for (const VictimLevels* voter : session_.preempting_tiers()[tier].voters)
+    needed_.push_back(voter != nullptr ? voter->needed(task) : 0);
+  const auto found = std::find_if(sums_.begin(), sums_.end(), [&](const auto& sums) {
+    return sums->queue == queue && sums->tier == tier && sums->needed == needed_;
+  });
+  if (found != sums_.end()) {
+    Synchronize(**found);
+    (*found)->used = ++asked_;
+    return **found;
+  }
+  constexpr size_t kMaxBytes = 32 << 20;
+  const size_t bytes = session_.cluster.nodes_by_name.size() *
+                       static_cast<size_t>(session_.cluster.kinds.size()) * 2 * sizeof(double);
+  if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1)))
+    sums_.erase(std::min_element(sums_.begin(), sums_.end(),
+                                 [](const auto& l, const auto& r) { return l->used < r->used; }));
+  Sums& sums = *sums_.emplace_back(std::make_unique<Sums>());
+  sums.queue = queue;
+  sums.tier = tier;
+  sums.needed = needed_;
+  sums.used = ++asked_;
+  Make(sums);
+  return sums;
+}
+
+void VictimBounds::Make(Sums& sums) {
+  const size_t n = session_.cluster.nodes_by_name.size();
+  const size_t kinds = static_cast<size_t>(session_.cluster.kinds.size());
+  sums.decided.resize((n + kBlock - 1) / kBlock);
+  sums.harmless.resize(sums.decided.size());
+  std::vector<Resource> freed(n);
+  sums.room.Make(n, kinds, [&](uint32_t p) {
+    AddedUp sum = AddUp(sums, p);
+    freed[p] = std::move(sum.freed);
+    return sum.room;
+  });
+  sums.freed.Make(n, kinds, [&](uint32_t p) -> const Resource& { return freed[p]; });
+  sums.synced = changes_.size();
+}
+
+void VictimBounds::Synchronize(Sums& sums) {
+  if (changes_.size() - sums.synced > 4 * seen_.size()) return Make(sums);
+  ++passes_;
+  for (; sums.synced < changes_.size(); ++sums.synced) {
+    const uint32_t p = position_of_[changes_[sums.synced].value];
+    if (std::exchange(seen_[p], passes_) == passes_) continue;
+    const AddedUp sum = AddUp(sums, p);
+    sums.room.Set(p, sum.room);
+    sums.freed.Set(p, sum.freed);
+  }
+}
+
+VictimBounds::Taken VictimBounds::Narrow(TaskId task, std::span<uint64_t> nodes) {
+  CatchUp();
+  const Cluster& cluster = session_.cluster;
+  const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
+  const Resource& request = cluster.Request(task);
+  const std::optional<Resource> missing = session_.ShareMissing(queue, task);
+  tiers_.clear();
+  for (size_t t = 0; t < session_.preempting_tiers().size(); ++t)
+    if (!session_.preempting_tiers()[t].voters.empty()) tiers_.push_back(&SumsOf(queue, t, task));
+
+  Taken taken;
+  const auto note = [](uint32_t& first, size_t block, uint64_t bits) {
+    if (first == kNowhere && bits != 0)
+      first = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(bits));
+  };
+  for (size_t block = 0; block < nodes.size(); ++block) {
+    if (nodes[block] == 0) continue;
+    uint64_t left = nodes[block];  // not decided by an earlier tier
+    uint64_t with_room = 0;
+    uint64_t with_share = 0;
+    for (const Sums* sums : tiers_) {
+      const uint64_t room = left & sums->room.Fits(request, block, kSlack);
+      with_room |= room;
+      with_share |=
+          missing && room != 0
+              ? room & (sums->freed.Fits(*missing, block, kSlack) | ~sums->harmless[block])
+              : room;
+      left &= ~sums->decided[block];
+    }
+    note(taken.for_votes, block, nodes[block] & ~with_room);
+    note(taken.for_share, block, with_room & ~with_share);
+    nodes[block] = with_share;
+  }
+  return taken;
+}
+
+}  // namespace krafla

@@ -1,0 +1,90 @@
+// Nodes where preemption cannot help although all candidates together would be enough: those whom
+// plugins may let go are too few, or free too little of what the queue has too much of. Known from
+// sums; no plugin votes.
+//
+// 1. Plugins bound their votes by numbers (VictimLevels): a candidate with too low a level is never
+//    named. Tasks that need the same levels share the sums, whatever else they ask for: a job's
+//    label, or the shape of its pods, makes no difference.
+// 2. Tiers are summed up by themselves, since fewer tasks differ in what one tier needs. What the
+//    second tier would let go counts only where the first may let nobody go.
+// 3. Sums follow the session's changed nodes, and the nodes of jobs of which a level has changed.
+//
+// The bounds are wide: what is left is asked. For preemption between jobs of a queue.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "session/amount_columns.h"
+#include "session/session.h"
+
+namespace krafla {
+
+class VictimBounds {
+ public:
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+
+  explicit VictimBounds(Session& session) : session_(session) {}
+
+  // Whether anything is known about whom a task may preempt.
+  bool Know(TaskId task) const;
+
+  // A node of each kind that was taken off, by position.
+  struct Taken {
+    uint32_t for_votes = kNowhere;
+    uint32_t for_share = kNowhere;
+    bool any() const { return for_votes != kNowhere || for_share != kNowhere; }
+  };
+  // Takes such nodes off `nodes`, a bit per position in nodes_by_name.
+  Taken Narrow(TaskId task, std::span<uint64_t> nodes);
+
+ private:
+  // What one tier may let go, for tasks of a queue that need the same levels.
+  struct Sums {
+    QueueId queue;
+    size_t tier = 0;
+    std::vector<int64_t> needed;     // by voter
+    uint64_t used = 0;               // when it was last asked for
+    size_t synced = 0;               // of changes_
+    AmountColumns room;              // with all of them gone
+    AmountColumns freed;             // by them
+    std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
+    std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
+  };
+  struct AddedUp {
+    Resource room;
+    Resource freed;
+  };
+
+  void CatchUp();
+  void NoteLevels(TaskId task);
+  Sums& SumsOf(QueueId queue, size_t tier, TaskId task);
+  void Make(Sums& sums);
+  void Synchronize(Sums& sums);
+  AddedUp AddUp(Sums& sums, uint32_t position);
+
+  Session& session_;
+  std::vector<std::unique_ptr<Sums>> sums_;
+  uint64_t asked_ = 0;
+  // Nodes on which something has changed, in order; how far the session's lists are in it.
+  std::vector<NodeId> changes_;
+  size_t nodes_seen_ = 0;
+  size_t tasks_seen_ = 0;
+  // The levels that were last seen of a job, by job and voter; those of jobs nobody has touched are
+  // not known.
+  size_t voters_ = 0;
+  std::vector<int64_t> levels_;
+  std::vector<bool> levels_known_;  // by JobId
+  std::vector<uint32_t> position_of_;
+  std::vector<uint32_t> seen_;  // by position: in which pass over changes
+  uint32_t passes_ = 0;
+  // Of one call, kept for their memory.
+  std::vector<int64_t> needed_;
+  std::vector<bool> somebody_;  // by voter
+  std::vector<JobId> jobs_;
+  std::vector<Sums*> tiers_;
+};
+
+}  // namespace krafla
