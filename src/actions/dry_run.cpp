@@ -147,6 +147,7 @@ DryRunCandidate TryNode(Session& s, TaskId task, NodeId node, const VictimRule& 
   if (candidates.empty() || !VictimsSuffice(s, task, node, candidates)) return {.node = node};
   const Victims allowed = VoteOn(s, task, rule, candidates);
   if (!VictimsSuffice(s, task, node, allowed.tasks)) return {.node = node};
+  const UndoLog::Hold hold(s.undo);
   const Session::Mark mark = s.MarkNow();
   std::vector<TaskId> victims = SelectVictims(s, task, node, allowed);
   s.Rollback(mark);

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/bench_command.h"
 #include "app/check_command.h"
@@ -185,9 +187,18 @@ CLI::App* AddBenchCommand(CLI::App& app, krafla::BenchCommandOptions& options) {
   return command;
 }
 
+// Large files are read where the kernel keeps them: one that is cut short meanwhile ends in a
+// signal.
+void OnCutShort(int) {
+  constexpr std::string_view kMessage = "error: an input file was cut short while it was read\n";
+  (void)!write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  (void)std::signal(SIGBUS, OnCutShort);
   // Takes Kubernetes' notation of flags, not ours.
   if (argc >= 2 && std::string(argv[1]) == "serve")
     return krafla::ServeCommand({argv + 2, argv + argc}, std::cout, std::cerr);

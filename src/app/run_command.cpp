@@ -52,6 +52,7 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
   ReadObjectsInto(recalling, options.cluster, in, read, diagnostics);
   Cluster cluster = std::move(builder).Build(diagnostics);
   time.memory = &memory;
+  time.for_good = true;
   RunStats stats{.load_ms = CpuMs() - load_begin};
 
   if (cluster.nodes.empty() && !diagnostics.HasErrors())

@@ -1,6 +1,7 @@
 #include "base/string_pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace krafla {
@@ -50,8 +51,7 @@ const StringPool::Slot& StringPool::FindSlot(std::string_view text, uint64_t has
   return slots_[at];
 }
 
-void StringPool::Grow() {
-  const size_t size = slots_.empty() ? 64 : 2 * slots_.size();
+void StringPool::Grow(size_t size) {
   const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
   for (const Slot& slot : old) {
     if (slot.id == kFree) continue;
@@ -62,13 +62,24 @@ void StringPool::Grow() {
 }
 
 StrId StringPool::Intern(std::string_view text) {
-  if (2 * (texts_.size() + 1) > slots_.size()) Grow();
+  if (2 * (texts_.size() + 1) > slots_.size()) Grow(std::max<size_t>(64, 2 * slots_.size()));
   const uint64_t hash = HashOf(text);
   Slot& slot = FindSlot(text, hash);
   if (slot.id != kFree) return StrId(slot.id);
   slot = {static_cast<uint32_t>(texts_.size()), Upper(hash)};
   texts_.push_back(Store(text));
   return StrId(slot.id);
+}
+
+void StringPool::Expect(size_t more) {
+  const size_t size = std::bit_ceil(2 * (texts_.size() + more));
+  if (size <= slots_.size()) return;
+  Grow(size);
+  texts_.reserve(size / 2);
+}
+
+void StringPool::Prefetch(std::string_view text) const {
+  __builtin_prefetch(&slots_[Upper(HashOf(text)) & (slots_.size() - 1)]);
 }
 
 StrId StringPool::Find(std::string_view text) const {

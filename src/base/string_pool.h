@@ -25,6 +25,11 @@ class StringPool {
 
   // Always succeeds; the same bytes give the same id. The empty string is kEmptyStr.
   StrId Intern(std::string_view text);
+  // So many more texts may come.
+  void Expect(size_t more);
+  // Fetches the text's place in the table, which is larger than a cache: to be called some time
+  // before the text is interned.
+  void Prefetch(std::string_view text) const;
   // Nothing when the text was never interned.
   StrId Find(std::string_view text) const;
   std::string_view Text(StrId id) const { return texts_[id.value]; }
@@ -45,7 +50,7 @@ class StringPool {
     return const_cast<Slot&>(std::as_const(*this).FindSlot(text, hash));
   }
   const Slot& FindSlot(std::string_view text, uint64_t hash) const;
-  void Grow();
+  void Grow(size_t size);
 
   std::vector<Slot> slots_;  // a power of two of them, at most half in use
   std::vector<std::unique_ptr<char[]>> blocks_;

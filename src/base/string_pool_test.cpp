@@ -82,5 +82,17 @@ TEST(StringPool, ViewsStayGoodWhileThePoolGrowsAndMoves) {
   }
 }
 
+TEST(StringPool, WhatIsExpectedChangesNoAnswer) {
+  StringPool pool;
+  const StrId before = pool.Intern("before");
+  pool.Expect(10'000);
+  pool.Expect(0);
+  pool.Prefetch("a text");
+  EXPECT_EQ(pool.Find("a text"), StrId{});
+  EXPECT_EQ(pool.Intern("before"), before);
+  EXPECT_EQ(pool.Intern("a text").value, before.value + 1);
+  EXPECT_EQ(pool.size(), 3u);
+}
+
 }  // namespace
 }  // namespace krafla

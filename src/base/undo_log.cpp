@@ -3,12 +3,20 @@
 namespace krafla {
 
 UndoLog::~UndoLog() {
+  Forget();
+}
+
+void UndoLog::Forget() {
   for (const Entry& entry : entries_)
     if (entry.copied) entry.undo(entry, false);
+  last_mark_ = forgotten_ = End();
+  entries_.clear();
+  used_.clear();
 }
 
 void UndoLog::RollbackTo(Mark mark) {
-  while (entries_.size() > mark) {
+  KRAFLA_CHECK(mark >= forgotten_, "the mark was not held");
+  while (End() > mark) {
     const Entry entry = entries_.back();
     entries_.pop_back();
     entry.undo(entry, true);

@@ -4,6 +4,11 @@
 //
 // Whoever changes a logged value calls Save before the change. Values must stay at their address
 // while a mark is open: tables do not grow during a session.
+//
+// A log keeps everything, until ForgetWhatIsDone: then it keeps only what happens while somebody
+// holds it, and what was done when the last one lets go is done for good. A cycle of which nothing
+// but its statements is ever taken back so writes over the same few lines of memory again and
+// again, and what is done outside of statements is not written down at all.
 #pragma once
 
 #include <array>
@@ -16,19 +21,45 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace krafla {
 
 class UndoLog {
  public:
-  using Mark = size_t;
+  using Mark = size_t;  // how many changes came before
+
+  // While one exists, marks made since can be come back to.
+  class Hold {
+   public:
+    explicit Hold(UndoLog& log) : log_(log) {
+      ++log_.holds_;
+      (void)log_.Now();
+    }
+    ~Hold() {
+      if (--log_.holds_ == 0) log_.Forget();
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    UndoLog& log_;
+  };
 
   UndoLog() = default;
   ~UndoLog();
   UndoLog(const UndoLog&) = delete;
   UndoLog& operator=(const UndoLog&) = delete;
 
+  // From now on what nobody holds is forgotten.
+  void ForgetWhatIsDone() {
+    KRAFLA_CHECK(keeps_all_);
+    keeps_all_ = false;
+    if (--holds_ == 0) Forget();
+  }
+
   Mark Now() const {
-    last_mark_ = entries_.size();
+    last_mark_ = End();
     return last_mark_;
   }
   bool empty() const { return entries_.empty(); }
@@ -38,7 +69,7 @@ class UndoLog {
     requires(std::is_trivially_copyable_v<T> && sizeof(T) <= 8)
   void Save(T& value) {
     Undo* const undo = [](const Entry& e, bool) { std::memcpy(e.target, &e.old_bytes, sizeof(T)); };
-    if (IsSaved(undo, &value)) return;
+    if (!Keeps() || IsSaved(undo, &value)) return;
     Entry entry{undo, &value, 0, false, 0};
     std::memcpy(&entry.old_bytes, &value, sizeof(T));
     entries_.push_back(entry);
@@ -56,7 +87,7 @@ class UndoLog {
       if (restore) *static_cast<T*>(e.target) = std::move(*old);
       old->~T();
     };
-    if (IsSaved(undo, &value)) return;
+    if (!Keeps() || IsSaved(undo, &value)) return;
     T* copy = new (Allocate(sizeof(T))) T(value);
     Entry entry{undo, &value, sizeof(T), true, 0};
     std::memcpy(&entry.old_bytes, &copy, sizeof(copy));
@@ -66,6 +97,7 @@ class UndoLog {
   // Call after the edit: `index` is where the element went in.
   template <class T>
   void Inserted(std::vector<T>& list, size_t index) {
+    if (!Keeps()) return;
     entries_.push_back({[](const Entry& e, bool) {
                           auto& target = *static_cast<std::vector<T>*>(e.target);
                           target.erase(target.begin() + e.index);
@@ -77,6 +109,7 @@ class UndoLog {
   template <class T>
     requires(std::is_trivially_copyable_v<T> && sizeof(T) <= 8)
   void Erasing(std::vector<T>& list, size_t index) {
+    if (!Keeps()) return;
     Entry entry{[](const Entry& e, bool) {
                   auto& target = *static_cast<std::vector<T>*>(e.target);
                   T value;
@@ -104,16 +137,26 @@ class UndoLog {
 
   // A value saved since the last mark need not be saved again: nobody can come back to what it was
   // in between. Looked up where it would have been noted lately; if it is not there it is saved
-  // once more, which does no harm. Else it notes where the next entry
-  // goes.
+  // once more, which does no harm. Else it notes where the next entry goes.
   bool IsSaved(Undo* undo, const void* target) {
-    size_t& noted = lately_[(reinterpret_cast<uintptr_t>(target) >> 3) % lately_.size()];
-    if (noted >= last_mark_ && noted < entries_.size() && entries_[noted].target == target &&
-        entries_[noted].undo == undo)
-      return true;
-    noted = entries_.size();
+    Mark& noted = lately_[(reinterpret_cast<uintptr_t>(target) >> 3) % lately_.size()];
+    if (noted >= last_mark_ && noted < End()) {
+      const Entry& entry = entries_[noted - forgotten_];
+      if (entry.target == target && entry.undo == undo) return true;
+    }
+    noted = End();
     return false;
   }
+
+  Mark End() const { return forgotten_ + entries_.size(); }
+  // Whether a change that is about to be made has to be noted. One that is not still counts: who
+  // compares marks sees that something has changed.
+  bool Keeps() {
+    if (holds_ > 0) return true;
+    ++forgotten_;
+    return false;
+  }
+  void Forget();
 
   static constexpr size_t kAlignment = alignof(std::max_align_t);
   static constexpr size_t kChunkBytes = 64 << 10;
@@ -134,9 +177,12 @@ class UndoLog {
     if (used_.back() == 0) used_.pop_back();
   }
 
+  bool keeps_all_ = true;
+  int holds_ = 1;       // keeps_all_ is one of them
+  Mark forgotten_ = 0;  // changes before the first entry
   std::vector<Entry> entries_;
   mutable Mark last_mark_ = 0;
-  std::array<size_t, 512> lately_{};
+  std::array<Mark, 512> lately_{};
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<size_t> used_;  // bytes of each chunk in use
 };

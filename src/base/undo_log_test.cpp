@@ -165,5 +165,69 @@ TEST(UndoLog, RandomEditsAreTakenBackStepByStep) {
   }
 }
 
+TEST(UndoLog, ForgetsWhatNobodyHolds) {
+  UndoLog log;
+  log.ForgetWhatIsDone();
+  int number = 1;
+  std::string text = "a text that does not fit into the string itself";
+  log.Save(number);
+  number = 2;
+  EXPECT_TRUE(log.empty());
+  {
+    const UndoLog::Hold outer(log);
+    const UndoLog::Mark mark = log.Now();
+    log.Save(number);
+    number = 3;
+    {
+      const UndoLog::Hold inner(log);
+      log.Save(text);
+      text = "other";
+    }
+    log.RollbackTo(mark);
+    EXPECT_EQ(number, 2);
+    EXPECT_EQ(text, "a text that does not fit into the string itself");
+    log.Save(text);
+    text = "for good";
+    EXPECT_FALSE(log.empty());
+  }
+  EXPECT_TRUE(log.empty());
+  EXPECT_EQ(text, "for good");
+}
+
+TEST(UndoLog, MarksTellOfChangesThatWereForgotten) {
+  UndoLog log;
+  log.ForgetWhatIsDone();
+  int number = 1;
+  const UndoLog::Mark before = log.Now();
+  log.Save(number);
+  EXPECT_NE(log.Now(), before);
+  const UndoLog::Mark between = log.Now();
+  {
+    const UndoLog::Hold hold(log);
+    EXPECT_EQ(log.Now(), between);
+    log.Save(number);
+    number = 2;
+    log.RollbackTo(between);
+    EXPECT_EQ(number, 1);
+    EXPECT_EQ(log.Now(), between);
+    // What was saved before the rollback is not taken for saved.
+    log.Save(number);
+    number = 3;
+    log.RollbackTo(between);
+    EXPECT_EQ(number, 1);
+  }
+  EXPECT_EQ(log.Now(), between);
+}
+
+TEST(UndoLogDeathTest, AMarkThatNobodyHeldCannotBeComeBackTo) {
+  UndoLog log;
+  log.ForgetWhatIsDone();
+  int number = 1;
+  const UndoLog::Mark mark = log.Now();
+  log.Save(number);
+  number = 2;
+  EXPECT_DEATH(log.RollbackTo(mark), "not held");
+}
+
 }  // namespace
 }  // namespace krafla

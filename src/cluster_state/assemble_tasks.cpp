@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,11 +30,19 @@ struct SortKey {
   std::string_view name;
 };
 
-// Indices of pods by namespace/name.
-std::vector<SortKey> SortedPods(const ClusterDraft& draft) {
-  const Cluster& cluster = draft.cluster;
+// What kubectl prints is sorted already.
+bool AreSorted(const std::vector<Task>& tasks, const Cluster& cluster) {
+  return std::is_sorted(tasks.begin(), tasks.end(), [&](const Task& a, const Task& b) {
+    return a.ns == b.ns ? cluster.Text(a.name) < cluster.Text(b.name)
+                        : NamespacedLess(cluster.Text(a.ns), {}, cluster.Text(b.ns), {});
+  });
+}
+
+// By namespace/name.
+void Sort(DraftedPods& pods, const Cluster& cluster) {
+  if (AreSorted(pods.tasks, cluster)) return;
   std::unordered_map<StrId, uint32_t> ranks;
-  for (const PodFacts& pod : draft.pods) ranks.try_emplace(pod.task.ns);
+  for (const Task& task : pods.tasks) ranks.try_emplace(task.ns);
   std::vector<StrId> namespaces;
   for (const auto& entry : ranks) namespaces.push_back(entry.first);
   std::sort(namespaces.begin(), namespaces.end(), [&](StrId a, StrId b) {
@@ -42,17 +51,21 @@ std::vector<SortKey> SortedPods(const ClusterDraft& draft) {
   for (size_t i = 0; i < namespaces.size(); ++i) ranks[namespaces[i]] = static_cast<uint32_t>(i);
 
   std::vector<SortKey> keys;
-  keys.reserve(draft.pods.size());
-  for (uint32_t i = 0; i < draft.pods.size(); ++i) {
-    const Task& task = draft.pods[i].task;
+  keys.reserve(pods.size());
+  for (uint32_t i = 0; i < pods.size(); ++i) {
+    const Task& task = pods.tasks[i];
     keys.push_back({ranks[task.ns], i, cluster.Text(task.name)});
   }
-  const auto less = [](const SortKey& a, const SortKey& b) {
+  std::sort(keys.begin(), keys.end(), [](const SortKey& a, const SortKey& b) {
     return a.ns_rank != b.ns_rank ? a.ns_rank < b.ns_rank : a.name < b.name;
-  };
-  // What kubectl prints is sorted already.
-  if (!std::is_sorted(keys.begin(), keys.end(), less)) std::sort(keys.begin(), keys.end(), less);
-  return keys;
+  });
+  DraftedPods sorted;
+  sorted.Expect(pods.size());
+  for (const SortKey& key : keys) {
+    sorted.tasks.push_back(std::move(pods.tasks[key.index]));
+    sorted.details.push_back(pods.details[key.index]);
+  }
+  pods = std::move(sorted);
 }
 
 class Assembly {
@@ -74,9 +87,17 @@ class Assembly {
   }
 
   void Run() {
-    cluster_.tasks.Reserve(draft_.pods.size());
-    for (const SortKey& key : SortedPods(draft_)) Place(draft_.pods[key.index]);
-    draft_.pods.clear();
+    Sort(draft_.pods, cluster_);
+    const std::vector<PodDetails> details = std::exchange(draft_.pods.details, {});
+    std::vector<Task>& tasks = cluster_.tasks.raw();
+    tasks = std::exchange(draft_.pods.tasks, {});
+    uint32_t placed = 0;
+    for (size_t i = 0; i < details.size(); ++i) {
+      if (!Place(details[i], tasks[i], TaskId(placed))) continue;
+      if (placed != i) tasks[placed] = std::move(tasks[i]);
+      ++placed;
+    }
+    tasks.resize(placed);
     for (Job& job : cluster_.jobs) SortByUid(job);
     Warn();
   }
@@ -90,28 +111,27 @@ class Assembly {
     return fmt::format("{}/{}", cluster_.Text(task.ns), cluster_.Text(task.name));
   }
 
-  void Place(PodFacts& pod) {
+  // False: it is left out.
+  bool Place(const PodDetails& pod, Task& task, TaskId id) {
     // The scheduler never hears of pods that another one still has to place.
-    if (!pod.ours && pod.task.node_name == kEmptyStr) {
-      if (pod.group != kEmptyStr && jobs_.contains(NameKey(pod.task.ns, pod.group)))
-        other_scheduler_.Add(Name(pod.task));
-      return;
+    if (!pod.ours && task.node_name == kEmptyStr) {
+      if (pod.group != kEmptyStr && jobs_.contains(NameKey(task.ns, pod.group)))
+        other_scheduler_.Add(Name(task));
+      return false;
     }
     if (draft_.options.leave_out_pods_without_claims &&
-        !claims_.HasAllClaims(pod.task, cluster_.specs[pod.task.spec])) {
-      without_claims_.Add(Name(pod.task));
-      return;
+        !claims_.HasAllClaims(task, cluster_.specs[task.spec])) {
+      without_claims_.Add(Name(task));
+      return false;
     }
-    if (!priorities_.Apply(pod))
-      missing_classes_[cluster_.Text(pod.task.priority_class)].Add(Name(pod.task));
-    const TaskId id = cluster_.tasks.Next();
-    JoinJob(pod, id);
-    JoinNode(pod.task, id);
-    cluster_.tasks.Add(std::move(pod.task));
+    if (!priorities_.Apply(pod, task))
+      missing_classes_[cluster_.Text(task.priority_class)].Add(Name(task));
+    JoinJob(pod, task, id);
+    JoinNode(task, id);
+    return true;
   }
 
-  void JoinJob(PodFacts& pod, TaskId id) {
-    Task& task = pod.task;
+  void JoinJob(const PodDetails& pod, Task& task, TaskId id) {
     if (pod.group == kEmptyStr) {
       if (pod.ours && task.status == TaskStatus::kPending) without_group_.Add(Name(task));
       return;

@@ -12,6 +12,23 @@ ClusterBuilder::ClusterBuilder(BuildOptions options) : FactSink(draft_.cluster, 
   draft_.options = std::move(options);
 }
 
+namespace {
+
+void Append(DraftedPods& pods, PodFacts pod) {
+  pods.Add(std::move(pod));
+}
+void Replace(DraftedPods& pods, size_t index, PodFacts pod) {
+  pods.Replace(index, std::move(pod));
+}
+void Append(std::deque<PodGroupFacts>& groups, PodGroupFacts group) {
+  groups.push_back(std::move(group));
+}
+void Replace(std::deque<PodGroupFacts>& groups, size_t index, PodGroupFacts group) {
+  groups[index] = std::move(group);
+}
+
+}  // namespace
+
 template <class List, class Facts>
 ClusterBuilder::Added ClusterBuilder::AddNamed(NameIndex& index, List& list, uint64_t key,
                                                Facts facts, Origin origin) {
@@ -19,13 +36,13 @@ ClusterBuilder::Added ClusterBuilder::AddNamed(NameIndex& index, List& list, uin
   const auto place = static_cast<uint32_t>(list.size());
   const auto [number, is_new] = index.Add(key, 2 * place + (written ? 1 : 0));
   if (is_new) {
-    list.push_back(std::move(facts));
+    Append(list, std::move(facts));
     return Added::kYes;
   }
   const bool known_written = *number % 2 == 1;
   if (known_written == written) return Added::kDuplicate;
   if (!written) return Added::kSuperseded;
-  list[*number / 2] = std::move(facts);
+  Replace(list, *number / 2, std::move(facts));
   *number |= 1;
   return Added::kYes;
 }
@@ -35,6 +52,11 @@ bool ClusterBuilder::AddOnce(NameIndex& index, List& list, uint64_t key, Object 
   if (!index.AddName(key)) return false;
   list.push_back(std::move(object));
   return true;
+}
+
+void ClusterBuilder::Expect(size_t objects) {
+  draft_.pods.Expect(objects);
+  draft_.cluster.strings.Expect(2 * objects);  // a name and a UID each
 }
 
 ClusterBuilder::Added ClusterBuilder::AddPod(PodFacts pod, Origin origin) {

@@ -5,9 +5,11 @@
 // Owned by whoever reads objects; one thread.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -31,11 +33,34 @@ struct BuildOptions {
   bool operator==(const BuildOptions&) const = default;
 };
 
+// Pods as they were read. Their tasks lie in one piece: those that come sorted, as from kubectl,
+// become the cluster's table as they are.
+struct DraftedPods {
+  std::vector<Task> tasks;
+  std::vector<PodDetails> details;  // of each
+
+  size_t size() const { return tasks.size(); }
+  // So many more may come: memory that nobody writes to costs nothing, moving what is there does.
+  void Expect(size_t more) {
+    if (size() + more <= tasks.capacity()) return;
+    tasks.reserve(std::max(size() + more, 2 * tasks.capacity()));
+    details.reserve(tasks.capacity());
+  }
+  void Add(PodFacts pod) {
+    tasks.push_back(std::move(pod.task));
+    details.push_back(pod);
+  }
+  void Replace(size_t index, PodFacts pod) {
+    tasks[index] = std::move(pod.task);
+    details[index] = pod;
+  }
+};
+
 // Everything that was added, and the tables it becomes.
 struct ClusterDraft {
   BuildOptions options;
+  DraftedPods pods;
   // Large and many: these grow without moving what is there.
-  std::deque<PodFacts> pods;
   std::deque<PodGroupFacts> groups;
   std::deque<NodeFacts> nodes;
   std::vector<QueueFacts> queues;
@@ -50,6 +75,7 @@ class ClusterBuilder final : public FactSink {
  public:
   explicit ClusterBuilder(BuildOptions options);
 
+  void Expect(size_t objects) override;
   Added AddPod(PodFacts pod, Origin origin) override;
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;
   bool AddQueue(QueueFacts queue) override;

@@ -42,6 +42,8 @@ class FactSink {
     return indexes_->specs.Intern(std::move(spec), values_->specs);
   }
 
+  // So many objects may come, of whatever kinds.
+  virtual void Expect(size_t) {}
   virtual Added AddPod(PodFacts pod, Origin origin) = 0;
   virtual Added AddPodGroup(PodGroupFacts group, Origin origin) = 0;
   // False: there is one of that name already, and it stays.

@@ -18,14 +18,18 @@ namespace krafla {
 // Volcano Job.
 enum class Origin : uint8_t { kWritten, kExpanded };
 
-struct PodFacts {
-  Task task;                       // job, node, cls and role_index are not yet known
+// What is known of a pod beside its task.
+struct PodDetails {
   StrId group = kEmptyStr;         // name of its PodGroup, empty when it names none
   bool ours = false;               // its schedulerName is one of ours
   bool admitted = true;            // has passed an API server: its priority is what it says
   bool has_priority = false;       // spec.priority is there
   bool has_policy = false;         // spec.preemptionPolicy is there
   bool has_task_priority = false;  // the annotation that sets Task::priority is there
+};
+
+struct PodFacts : PodDetails {
+  Task task;  // job, node, cls and role_index are not yet known
 };
 
 struct PodGroupFacts {

@@ -12,6 +12,7 @@ class ForwardingSink : public FactSink {
  public:
   explicit ForwardingSink(FactSink& next) : FactSink(next), next_(next) {}
 
+  void Expect(size_t objects) override { next_.Expect(objects); }
   Added AddPod(PodFacts pod, Origin origin) override {
     return next_.AddPod(std::move(pod), origin);
   }

@@ -153,8 +153,8 @@ void LiveCluster::State::Build() {
   draft.nodes.assign(nodes.items().begin(), nodes.items().end());
   draft.groups.clear();
   for (const auto& [key, group] : groups) draft.groups.push_back(group.facts);
-  draft.pods.clear();
-  for (const auto& [key, pod] : pods) draft.pods.push_back(pod.facts);
+  draft.pods.Expect(pods.size());
+  for (const auto& [key, pod] : pods) draft.pods.Add(pod.facts);
   draft.groups_without_queue.clear();
 
   AssembleQueues(draft, warnings);
@@ -387,7 +387,7 @@ void LiveCluster::State::InsertTask(PodEntry& entry) {
   if (!Visible(entry)) return;
   Cluster& c = cluster();
   PodFacts pod = entry.facts;
-  priorities.Apply(pod);
+  priorities.Apply(pod, pod.task);
   Task& task = pod.task;
   classes->Set(task);
   const TaskId id = c.tasks.Add(task);

@@ -1,7 +1,12 @@
-// Which names are taken: a hash table from (namespace, name) to a small number. Names come by the
-// hundred thousand and are only ever added, so it is one flat array.
+// Which names are taken: from (namespace, name) to a small number. Names come by the hundred
+// thousand and are only ever added.
+//
+// Strings are numbered as they are met, so an object with a new name has a higher one than all
+// before it: it cannot be there yet, and is put at the end of a sorted list. Names that were met
+// before, as those of other namespaces or other kinds, go into a hash table, one flat array.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -20,6 +25,14 @@ class NameIndex {
   // The number that stands for `key`, which may be changed, and whether the key is new: then it is
   // `number`. Good until the next call.
   std::pair<uint32_t*, bool> Add(uint64_t key, uint32_t number = 0) {
+    if (rising_.empty() || NameOf(rising_.back().key) < NameOf(key)) {
+      rising_.push_back({key, number});
+      return {&rising_.back().number, true};
+    }
+    const auto same_name = std::lower_bound(
+        rising_.begin(), rising_.end(), key,
+        [](const Slot& slot, uint64_t wanted) { return NameOf(slot.key) < NameOf(wanted); });
+    if (same_name->key == key) return {&same_name->number, false};
     if (2 * (size_ + 1) > slots_.size()) Grow();
     Slot& slot = Find(key);
     if (slot.key == key) return {&slot.number, false};
@@ -38,6 +51,8 @@ class NameIndex {
     uint32_t number = 0;
   };
 
+  static uint32_t NameOf(uint64_t key) { return static_cast<uint32_t>(key); }
+
   Slot& Find(uint64_t key) {
     size_t at = (key * 0x9e3779b97f4a7c15ULL) >> shift_;
     while (slots_[at].key != kFree && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
@@ -51,8 +66,9 @@ class NameIndex {
       if (slot.key != kFree) Find(slot.key) = slot;
   }
 
-  std::vector<Slot> slots_;  // a power of two of them, at most half in use
-  size_t size_ = 0;
+  std::vector<Slot> rising_;  // by name, each name once
+  std::vector<Slot> slots_;   // a power of two of them, at most half in use
+  size_t size_ = 0;           // of those in use
   int shift_ = 0;
 };
 

@@ -15,9 +15,8 @@ const PriorityClassFacts* PriorityIndex::Find(StrId name) const {
   return found != by_name_.end() ? found->second : nullptr;
 }
 
-bool PriorityIndex::Apply(PodFacts& pod) const {
+bool PriorityIndex::Apply(const PodDetails& pod, Task& task) const {
   if (pod.admitted) return true;
-  Task& task = pod.task;
   const PriorityClassFacts* priority_class = Find(task.priority_class);
   if (priority_class == nullptr && task.priority_class == kEmptyStr) priority_class = default_;
   if (priority_class == nullptr) return task.priority_class == kEmptyStr || pod.has_priority;

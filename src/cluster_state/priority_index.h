@@ -23,7 +23,7 @@ class PriorityIndex {
 
   // Sets the priority and policy of a pod that has not passed an API server. False when it names a
   // class that does not exist and says no priority itself.
-  bool Apply(PodFacts& pod) const;
+  bool Apply(const PodDetails& pod, Task& task) const;
 
  private:
   std::unordered_map<StrId, const PriorityClassFacts*> by_name_;

@@ -223,6 +223,7 @@ class Searcher {
     auto less = [&](TaskId l, TaskId r) { return s_.VictimLess(l, r, task_); };
     GoHeap<TaskId, decltype(less)> order(less);
     for (TaskId victim : room.victims) order.Push(victim);
+    const UndoLog::Hold hold(s_.undo);
     const Session::Mark mark = s_.MarkNow();
     bool fits = Fits(room.node, false);
     bool evicted = false;

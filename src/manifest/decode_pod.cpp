@@ -213,6 +213,8 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
   reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
     if (key == "metadata") {
       DecodeMetadata(reader, value, meta);
+      context.strings().Prefetch(meta.name);
+      context.strings().Prefetch(meta.uid);
     } else if (key == "spec") {
       DecodeSpec(reader, value, spec);
     } else if (key == "status") {

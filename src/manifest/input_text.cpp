@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <simdjson.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,12 +38,39 @@ std::unexpected<Error> OutOfMemory(size_t bytes) {
 
 }  // namespace
 
+void InputText::Release::operator()(char* data) const {
+  if (mapped > 0) {
+    (void)::munmap(data, mapped);
+  } else {
+    std::free(data);
+  }
+}
+
+// A large file is read where the kernel keeps it: no memory of our own is filled and none is
+// copied. Behind its end are the zeros of its last page, or of a page of ours where it has none.
+bool InputText::Map(int descriptor, size_t bytes) {
+  const size_t room = bytes + simdjson::SIMDJSON_PADDING;
+  void* const at = ::mmap(nullptr, room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return false;
+  data_ = {static_cast<char*>(at), Release{.mapped = room}};
+  int flags = MAP_PRIVATE | MAP_FIXED;
+#ifdef MAP_POPULATE
+  flags |= MAP_POPULATE;
+#endif
+  if (::mmap(at, bytes, PROT_READ, flags, descriptor, 0) == MAP_FAILED) {
+    data_.reset();
+    return false;
+  }
+  size_ = capacity_ = bytes;
+  return true;
+}
+
 bool InputText::Reserve(size_t bytes) {
   // realloc moves large blocks by their page tables, so growing a pipe's text does not copy it.
   void* moved = std::realloc(data_.get(), bytes + simdjson::SIMDJSON_PADDING);
   if (moved == nullptr) return false;
   static_cast<void>(data_.release());
-  data_.reset(static_cast<char*>(moved));
+  data_ = {static_cast<char*>(moved), Release{}};
   capacity_ = bytes;
   UseLargePages(moved, bytes);
   return true;
@@ -88,6 +116,10 @@ Result<InputText> InputText::FromFile(const std::string& path) {
       done = TooLarge();
     } else if (bytes >= kLargeFile) {
       PrepareHeap(6 * bytes);
+    }
+    if (done && bytes >= kLargeFile && text.Map(descriptor, bytes)) {
+      ::close(descriptor);
+      return text;
     }
     if (done && !text.Reserve(bytes + 1)) {
       done = OutOfMemory(bytes);

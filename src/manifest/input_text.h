@@ -25,18 +25,20 @@ class InputText {
   std::string_view view() const { return {data_.get(), size_}; }
 
  private:
-  struct Free {
-    void operator()(char* data) const { std::free(data); }
+  struct Release {
+    size_t mapped;  // bytes, when it is a file that the kernel shows us; else 0
+    void operator()(char* data) const;
   };
 
   InputText() = default;
   bool Reserve(size_t bytes);
+  bool Map(int descriptor, size_t bytes);
   // Room for one more byte at least; says why not.
   Result<void> Grow();
   Result<void> ReadAll(int descriptor);
   void Close();
 
-  std::unique_ptr<char, Free> data_;
+  std::unique_ptr<char, Release> data_;
   size_t size_ = 0;
   size_t capacity_ = 0;  // without the padding
 };

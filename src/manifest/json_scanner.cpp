@@ -112,6 +112,13 @@ bool JsonScanner::FailExpected(const char* at, const char* expected) {
 }
 
 inline const char* JsonScanner::PassBlank(const char* p) const {
+  // Mostly there is none, or one.
+  if (static_cast<unsigned char>(*p) > ' ') return p;
+  if (*p == ' ' && static_cast<unsigned char>(p[1]) > ' ') return p + 1;
+  return PassMuchBlank(p);
+}
+
+const char* JsonScanner::PassMuchBlank(const char* p) const {
   for (;;) {
     // The zero behind the text ends the loop too.
     if (static_cast<unsigned char>(*p) > ' ') return p;
@@ -133,7 +140,11 @@ inline const char* JsonScanner::PassString(const char* p) {
 #ifdef __SSE2__
     unsigned special = 0;
     while (end_ - p >= 16 && (special = MarkSpecial16(p)) == 0) p += 16;
-    if (special != 0) p += std::countr_zero(special);
+    if (special != 0) [[likely]] {
+      p += std::countr_zero(special);
+      if (*p == '"') [[likely]]
+        return p + 1;
+    }
 #else
     if constexpr (std::endian::native == std::endian::little) {
       uint64_t special = 0;

@@ -58,6 +58,7 @@ class JsonScanner {
   bool Fail(const char* at, std::string message);
   bool FailExpected(const char* at, const char* expected);
   const char* PassBlank(const char* p) const;
+  const char* PassMuchBlank(const char* p) const;
   // These return null after a problem.
   const char* PassString(const char* p);
   const char* PassEscape(const char* p);

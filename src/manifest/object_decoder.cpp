@@ -89,6 +89,10 @@ class ObjectDecoder::Impl {
 
   void Read(const ObjectText& text, Origin origin) {
     facts_.bytes += text.json.size();
+    if (text.in_document != last_in_document_) {
+      last_in_document_ = text.in_document;
+      sink_.Expect(text.in_document);
+    }
     reader_.Start(text.json);
     meta_.Clear();
     simdjson::ondemand::document document;
@@ -199,6 +203,7 @@ class ObjectDecoder::Impl {
   Metadata meta_;
   simdjson::ondemand::parser parser_;
   PodDecoder pods_;
+  size_t last_in_document_ = 1;
   std::string last_start_;  // of the last object, up to the end of apiVersion and kind
   const Kind* last_kind_ = nullptr;
 };

@@ -150,6 +150,7 @@ bool TextReader::ReadYaml(std::string_view text) {
 
 void TextReader::Deliver(const std::vector<FoundObject>& found, size_t from, size_t to,
                          const FoundObject* list) {
+  object_.in_document = found.size();
   for (size_t i = from; i < to; i = found[i].behind_items) {
     const FoundObject& object = found[i];
     const std::string_view kind = object.kind.Of(text_);

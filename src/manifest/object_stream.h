@@ -20,6 +20,8 @@ struct ObjectText {
   // Where in the file the byte `offset` of `json` stands: the JSON file itself, or the YAML it was
   // made from.
   std::function<Location(size_t offset)> locate;
+  // How many objects its document has, as far as that is known; lists count as one more.
+  size_t in_document = 1;
 };
 
 using ObjectSink = std::function<void(const ObjectText&)>;

@@ -73,21 +73,22 @@ struct Job {
   bool annotation_preemptable = false;  // … by annotation
   bool has_network_topology = false;
   bool has_sub_group_policy = false;
-  ZoneAccess zones;
-  DisruptionBudget budget;
-  Timestamp created;
-  int64_t waiting_time_ns = -1;  // sla-waiting-time, -1 when not given
-  int64_t cooldown_ns = -1;      // of its pods that have none of their own, -1 when not given
-  std::optional<Resource> min_resources;
-  std::vector<JobCondition> conditions;
-
-  std::vector<TaskId> tasks;  // by UID
-  std::vector<JobRole> roles;
+  // Up to `allocated` is what every cycle looks at, of every job.
   std::array<int32_t, kTaskStatusCount> count{};
   int32_t pending_best_effort = 0;
   int32_t releasing_on_node = 0;  // terminating tasks that were scheduled
-  Resource allocated;             // of tasks in an allocated status
+  Timestamp created;
+  std::vector<TaskId> tasks;  // by UID
+  std::vector<JobRole> roles;
+  Resource allocated;  // of tasks in an allocated status
+
+  std::vector<JobCondition> conditions;
+  std::optional<Resource> min_resources;
   Resource total_request;
+  ZoneAccess zones;
+  DisruptionBudget budget;
+  int64_t waiting_time_ns = -1;  // sla-waiting-time, -1 when not given
+  int64_t cooldown_ns = -1;      // of its pods that have none of their own, -1 when not given
 
   int32_t Count(TaskStatus s) const { return count[static_cast<size_t>(s)]; }
   int32_t Ready() const {

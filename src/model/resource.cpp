@@ -23,12 +23,6 @@ int ResourceKinds::Intern(std::string_view name) {
   return size() - 1;
 }
 
-double& Resource::AtMore(int kind) {
-  const size_t at = static_cast<size_t>(kind - kInline);
-  if (at >= more_.size()) more_.resize(at + 1, 0);
-  return more_[at];
-}
-
 void Resource::Set(int kind, double amount) {
   At(kind) = amount;
   mask_ |= uint64_t{1} << kind;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,34 @@ class ResourceKinds {
 
 // How a comparison reads a kind that the other side does not name.
 enum class Missing { kZero, kInfinity };
+
+// A list of amounts that is nearly always empty: then it is one word, and copied as such.
+class MoreAmounts {
+ public:
+  MoreAmounts() = default;
+  MoreAmounts(const MoreAmounts& other) : list_(Copy(other)) {}
+  MoreAmounts(MoreAmounts&&) noexcept = default;
+  MoreAmounts& operator=(const MoreAmounts& other) {
+    if (list_ != other.list_) list_ = Copy(other);
+    return *this;
+  }
+  MoreAmounts& operator=(MoreAmounts&&) noexcept = default;
+
+  double Get(size_t at) const { return list_ != nullptr && at < list_->size() ? (*list_)[at] : 0; }
+  double& At(size_t at) {
+    if (list_ == nullptr) list_ = std::make_unique<std::vector<double>>();
+    if (at >= list_->size()) list_->resize(at + 1, 0);
+    return (*list_)[at];
+  }
+
+ private:
+  using List = std::unique_ptr<std::vector<double>>;
+  static List Copy(const MoreAmounts& other) {
+    return other.list_ == nullptr ? nullptr : std::make_unique<std::vector<double>>(*other.list_);
+  }
+
+  List list_;
+};
 
 class Resource {
  public:
@@ -96,19 +125,17 @@ class Resource {
   uint64_t mask() const { return mask_; }
 
  private:
-  double GetMore(int kind) const {
-    const size_t at = static_cast<size_t>(kind - kInline);
-    return at < more_.size() ? more_[at] : 0;
-  }
+  double GetMore(int kind) const { return more_.Get(static_cast<size_t>(kind - kInline)); }
   double& At(int kind) {
     return kind < kInline ? inline_[static_cast<size_t>(kind)] : AtMore(kind);
   }
-  double& AtMore(int kind);
+  double& AtMore(int kind) { return more_.At(static_cast<size_t>(kind - kInline)); }
 
-  std::array<double, kInline> inline_;
-  std::vector<double> more_;
+  // In this order: what most amounts name lies on one line of the cache, or two.
   uint64_t mask_ = 3;
   bool scalars_made_ = false;
+  std::array<double, kInline> inline_;
+  MoreAmounts more_;  // of the kinds beyond
 };
 
 // Appends words that are equal for two amounts only if these are the same.

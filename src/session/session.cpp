@@ -40,6 +40,7 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
       kube(cluster_in),
       queue_reports(cluster_in.queues.size()) {
   StepTimer timer(*this, "open");
+  if (options.for_good) undo.ForgetWhatIsDone();
   node_search_ = std::make_unique<NodeSearch>(*this);
   OpenPlugins(options);
   if (log.V(3))

@@ -41,6 +41,8 @@ struct SessionOptions {
   Timestamp now;
   TimeZone zone;                  // for windows when the configuration names none
   CycleMemory* memory = nullptr;  // null: nothing is remembered
+  // Nobody will take the whole cycle back: what no statement can take back any more is not kept.
+  bool for_good = false;
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
   // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.

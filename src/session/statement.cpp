@@ -7,10 +7,16 @@
 
 namespace krafla {
 
-Statement::Statement(Session& session) : session_(session), begin_(session.MarkNow()) {}
+Statement::Statement(Session& session)
+    : session_(session), hold_(session.undo), begin_(session.MarkNow()) {}
 
 Statement::~Statement() {
-  if (!done_) Discard();
+  if (hold_) Discard();
+}
+
+void Statement::End() {
+  operations_.clear();
+  hold_.reset();
 }
 
 void Statement::Allocate(TaskId task, NodeId node) {
@@ -59,21 +65,19 @@ void Statement::RollbackTo(Savepoint savepoint) {
 }
 
 void Statement::Merge(Statement&& inner) {
-  KRAFLA_CHECK(!inner.done_ && inner.begin_.log >= begin_.log, "statements nest");
+  KRAFLA_CHECK(hold_ && inner.hold_ && inner.begin_.log >= begin_.log, "statements nest");
   operations_.insert(operations_.end(), inner.operations_.begin(), inner.operations_.end());
-  inner.operations_.clear();
-  inner.done_ = true;
+  inner.End();
 }
 
 void Statement::Discard() {
   if (session_.log.V(3)) session_.log.Line("Discarding operations ...");
   RollbackTo({begin_, 0});
-  done_ = true;
+  End();
 }
 
 void Statement::Keep() {
-  operations_.clear();
-  done_ = true;
+  End();
 }
 
 bool Statement::HasEvictions() const {
@@ -98,8 +102,7 @@ void Statement::Commit() {
         break;
     }
   }
-  operations_.clear();
-  done_ = true;
+  End();
 }
 
 // Whether every task this statement pipelined would still get its place, were it taken out and

@@ -5,6 +5,7 @@
 // Statements nest like scopes: a later one ends before an earlier one goes on.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "session/session.h"
@@ -61,14 +62,15 @@ class Statement {
     TaskStatus before = TaskStatus::kPending;
   };
 
+  void End();
   void SpareSuperfluousVictims();
   bool EveryoneStillFits(NodeId node);
   void ForgetEvictionsFor(TaskId task);
 
   Session& session_;
+  std::optional<UndoLog::Hold> hold_;  // until it ends
   Session::Mark begin_;
   std::vector<Operation> operations_;
-  bool done_ = false;
 };
 
 }  // namespace krafla

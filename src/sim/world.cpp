@@ -242,7 +242,7 @@ std::string World::JobKey(SimJobId id) const {
 }
 
 int32_t World::PriorityOf(PodFacts facts) const {
-  if (!facts.admitted) priorities_.Apply(facts);
+  if (!facts.admitted) priorities_.Apply(facts, facts.task);
   return facts.task.pod_priority;
 }
 

@@ -8,13 +8,14 @@
 namespace krafla::testing {
 namespace {
 
-std::string Decisions(const RandomCluster& random, int verbosity) {
+std::string Decisions(const RandomCluster& random, int verbosity, bool for_good = false) {
   Cycle cycle({.cluster = random.Text(),
                .config = random.config,
                .now = random.now,
                .profile = random.profile,
                .lenient = true,
-               .verbosity = verbosity});
+               .verbosity = verbosity,
+               .for_good = for_good});
   cycle.Run();
   return Summary(cycle);
 }
@@ -40,6 +41,15 @@ TEST(Shortcuts, AlsoWherePodsAreOnlyBoundAndBudgetsHold) {
 TEST(Shortcuts, AlsoWhenNodesAreComparedInDryRuns) {
   ForAll(400, {.features = {Feature::kPriorities, Feature::kTopologyAware}, .contest = true},
          WhatDiffers);
+}
+
+// krafla run keeps old values only while a statement is open.
+TEST(Shortcuts, ACycleThatNobodyRewindsDecidesTheSame) {
+  ForAll(500, {.contest = true}, [](const RandomCluster& random) {
+    const std::string all_kept = Decisions(random, 0);
+    const std::string for_good = Decisions(random, 0, true);
+    return all_kept == for_good ? "" : "kept:\n" + all_kept + "\nfor good:\n" + for_good;
+  });
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ Cycle::Cycle(const CycleInput& input) : log_(input.verbosity) {
     options.zone = FixedOffset(now->offset_seconds);
   }
   options.memory = &memory;
+  options.for_good = input.for_good;
   session = std::make_unique<Session>(cluster, config, options, log_);
 }
 

@@ -20,6 +20,7 @@ struct CycleInput {
   std::string profile = "krafla";
   bool lenient = false;
   int verbosity = 0;
+  bool for_good = false;  // as in krafla run: nobody rewinds the session
 };
 
 // A session with everything it refers to, and its outcome by name.
