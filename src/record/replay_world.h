@@ -39,7 +39,7 @@ class ReplayWorld {
 
   // The configuration that is in force from now on.
   void SetConfig(const SchedulerConfig& config) {
-    live_.SetBuildOptions(BuildOptionsFor(build_, config));
+    live_.SetBuildOptions(BuildOptionsFor(options_.build, config));
   }
   // kPut and kGone; others are not about objects.
   void Apply(const RecordedChange& change);
