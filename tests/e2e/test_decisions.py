@@ -138,6 +138,17 @@ class Decisions(ClusterTestCase):
                                "application/merge-patch+json")
         self.wait_bound(1, prefix="high")
 
+    def test_a_group_of_one_follows_its_pod(self):
+        self.node("n1")
+        self.scheduler()
+        queue = "scheduling.volcano.sh/queue-name"
+        self.pod("p", annotations={queue: "nowhere"})
+        self.stays("its queue does not exist", lambda: not self.bound(), 1)
+        self.plane.request("PATCH", "/api/v1/namespaces/team-a/pods/p",
+                           {"metadata": {"annotations": {queue: "default"}}},
+                           "application/merge-patch+json")
+        self.assert_all_is_well(1)
+
     def test_a_pod_without_group_is_a_group_of_one(self):
         self.node("n1")
         self.scheduler()

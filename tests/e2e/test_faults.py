@@ -111,7 +111,7 @@ class Faults(ClusterTestCase):
     def test_pods_and_nodes_deleted_while_being_bound(self):
         self.node("stays", cpu="200", memory="64Gi")
         # Slow enough for a gang's last binding to be decided long before it is sent.
-        self.scheduler(flags=("--kube-api-qps=20", "--kube-api-burst=1"))
+        self.scheduler(flags=("--kube-api-qps=10", "--kube-api-burst=1"))
         rounds, size = 5, 8
         deleted, nodes_gone_at = [], {}
         for i in range(rounds):
@@ -135,8 +135,9 @@ class Faults(ClusterTestCase):
         self.assert_all_is_well(rounds * size)
         # The server's own word that deletions met bindings under way.
         self.assertGreater(self.bindings_of_deleted(deleted), 0, "no pod went while being bound")
+        bound = self.bound()
         late = [n for n, at in self.audited("create", "binding")
-                if at > nodes_gone_at.get(self.bound().get(n), at)]
+                if at > nodes_gone_at.get(bound.get(n), at)]
         self.assertTrue(late, "no node went while pods were being bound to it")
 
     def bindings_of_deleted(self, names):

@@ -1,5 +1,7 @@
 """Claims that wait for their first consumer. No controller of volumes runs here: the test plays the
 provisioner and the controller that binds."""
+import os
+import subprocess
 import unittest
 
 from cluster_test_case import CONFIG, ClusterTestCase, eventually
@@ -121,7 +123,8 @@ class Volumes(ClusterTestCase):
             self.volume(f"v{i}", f"n{i}", "local")
         # So slow that the second gang comes between the first one's two writes: one of its volumes
         # is taken in the scheduler's mind alone.
-        self.scheduler(flags=("--kube-api-qps=1", "--kube-api-burst=1"))
+        scheduler = self.scheduler(flags=("--kube-api-qps=1", "--kube-api-burst=1",
+                                          f"--record={self.record_folder()}"))
         self.gang_with_claims("a", 2, "local")
         eventually("the first volume is reserved", lambda: len(self.reserved()) == 1, every_s=0.01)
         self.gang_with_claims("b", 2, "local")
@@ -141,6 +144,39 @@ class Volumes(ClusterTestCase):
             self.reserved().values()) == ["a-0", "a-1", "b-0", "b-1"])
         self.bind_reserved("b-")
         self.assert_all_is_well(4)
+        # What was assumed of volumes is in the record: the same decisions follow from it.
+        scheduler.stop()
+        self.assertIn("bind team-a/b-1 to ", self.replayed())
+
+    def record_folder(self):
+        return os.path.join(self.plane.folder, "record-" + self.id().rsplit(".", 1)[1])
+
+    def krafla(self, *arguments):
+        done = subprocess.run([os.environ["KRAFLA"], *arguments], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def replayed(self):
+        code, text = self.krafla("run", "--replay", self.record_folder())
+        self.assertEqual(code, 0, text)
+        self.assertIn("as recorded", text)
+        return text
+
+    def test_a_reloaded_configuration_says_whether_a_job_knows_of_a_pod_without_its_claim(self):
+        self.node("n1")
+        scheduler = self.scheduler(flags=(f"--record={self.record_folder()}",))
+        self.pod_with("p", "none")
+
+        def explained():
+            return self.krafla("explain", "pod", "team-a/p", "--server",
+                               f"http://127.0.0.1:{scheduler.metrics_port}")[1]
+        eventually("it waits for its claim", lambda: 'claim "none" not found' in explained())
+        scheduler.write_config(CONFIG + "compatibility: {missing-claims: false}\n")
+        eventually("nobody knows of it", lambda: "team-a/p is left out" in explained())
+        scheduler.write_config(CONFIG)
+        eventually("it is back", lambda: 'claim "none" not found' in explained())
+        self.assertEqual(scheduler.stop(), 0)
+        self.replayed()
 
     def test_a_node_deleted_while_volumes_are_waited_for(self):
         self.node("n1", labels={"host": "n1"})
