@@ -32,6 +32,7 @@ Job MakeJob(const PodGroupFacts& group, const Cluster& cluster, const PriorityIn
 // answer says where each kind went, for the facts; empty when all stay.
 using Renumbering = std::vector<int>;  // old kind -> new kind
 Renumbering NumberKinds(Cluster& cluster, const BuildOptions& options, Diagnostics& diagnostics);
+Resource Renumbered(const Resource& resource, const Renumbering& to);
 void Renumber(NodeFacts& node, const Renumbering& to);
 void Renumber(PodGroupFacts& group, const Renumbering& to);
 void Renumber(QueueFacts& queue, const Renumbering& to);
@@ -46,5 +47,9 @@ void AssembleTasks(ClusterDraft& draft, Diagnostics& diagnostics);
 // 6. Task classes: see task_classes.h.
 // 7. Namespaces, budgets and volumes by name.
 void AssembleOthers(ClusterDraft& draft);
+// Every namespace bears its name as a label.
+Namespace WithOwnName(Namespace entry, StringPool& strings);
+// What a node's CSI drivers can attach, added to what it has.
+void AddAttachLimits(const CsiNode& csi_node, const Cluster& cluster, Resource& allocatable);
 
 }  // namespace krafla

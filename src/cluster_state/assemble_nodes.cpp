@@ -36,16 +36,19 @@ void CountImages(Cluster& cluster) {
 void SetAttachLimits(Cluster& cluster) {
   for (const CsiNode& csi_node : cluster.volumes.csi_nodes) {
     const NodeId id = cluster.FindNode(csi_node.node);
-    if (!id.valid()) continue;
-    for (const CsiNodeDriver& driver : csi_node.drivers) {
-      const int kind = cluster.kinds.Find(AttachLimitName(cluster.Text(driver.driver)));
-      const int64_t limit = driver.limit.value_or(kNoAttachLimit);
-      if (kind >= 0) cluster.allocatable[id].Set(kind, static_cast<double>(limit));
-    }
+    if (id.valid()) AddAttachLimits(csi_node, cluster, cluster.allocatable[id]);
   }
 }
 
 }  // namespace
+
+void AddAttachLimits(const CsiNode& csi_node, const Cluster& cluster, Resource& allocatable) {
+  for (const CsiNodeDriver& driver : csi_node.drivers) {
+    const int kind = cluster.kinds.Find(AttachLimitName(cluster.Text(driver.driver)));
+    const int64_t limit = driver.limit.value_or(kNoAttachLimit);
+    if (kind >= 0) allocatable.Set(kind, static_cast<double>(limit));
+  }
+}
 
 void AssembleNodes(ClusterDraft& draft) {
   Cluster& cluster = draft.cluster;

@@ -19,13 +19,8 @@ void CompleteNamespaces(Cluster& cluster) {
   };
   for (const Task& task : cluster.tasks) add(task.ns);
   for (const Job& job : cluster.jobs) add(job.ns);
-  const StrId label = cluster.strings.Intern(kNamespaceNameLabel);
-  for (Namespace& entry : cluster.namespaces) {
-    if (FindLabel(entry.labels, label).valid()) continue;
-    const auto at = std::lower_bound(entry.labels.begin(), entry.labels.end(), label,
-                                     [](const auto& pair, StrId key) { return pair.first < key; });
-    entry.labels.insert(at, {label, entry.name});
-  }
+  for (Namespace& entry : cluster.namespaces)
+    entry = WithOwnName(std::move(entry), cluster.strings);
 }
 
 template <class List>
@@ -44,6 +39,15 @@ void SortByNamespacedName(List& list, const Cluster& cluster) {
 }
 
 }  // namespace
+
+Namespace WithOwnName(Namespace entry, StringPool& strings) {
+  const StrId label = strings.Intern(kNamespaceNameLabel);
+  if (FindLabel(entry.labels, label).valid()) return entry;
+  const auto at = std::lower_bound(entry.labels.begin(), entry.labels.end(), label,
+                                   [](const auto& pair, StrId key) { return pair.first < key; });
+  entry.labels.insert(at, {label, entry.name});
+  return entry;
+}
 
 void AssembleOthers(ClusterDraft& draft) {
   Cluster& cluster = draft.cluster;

@@ -1,11 +1,10 @@
-// Facts told in the numbers of one cluster's strings, label sets and specs, told in those of
-// another: what only objects that are gone had named does not come along. Kinds of resources keep
-// their numbers.
+// Facts told in the numbers of one cluster's strings, label sets, specs and kinds of resources,
+// told in those of another. Only values that are named come along.
 //
-// One thread; both clusters outlive it.
+// One thread; both clusters outlive it. Values may be added to `from` meanwhile.
 #pragma once
 
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "cluster_state/fact_sink.h"
@@ -15,39 +14,48 @@ namespace krafla {
 
 class FactMover {
  public:
-  // What is moved goes into the tables of `to`, which has no other facts than these.
-  FactMover(const Cluster& from, Cluster& to, ValueIndexes& indexes);
+  FactMover(const Cluster& from, const ValuePool& to) : from_(from), to_(to) {}
 
-  void Move(PodFacts& pod);
-  void Move(PodGroupFacts& group);
-  void Move(QueueFacts& queue);
-  void Move(NodeFacts& node);
-  void Move(PriorityClassFacts& priority_class);
-  void Move(Namespace& ns);
-  void Move(PodDisruptionBudget& budget);
-  void Move(PersistentVolumeClaim& claim);
-  void Move(PersistentVolume& volume);
-  void Move(StorageClass& storage_class);
-  void Move(CsiNode& node);
+  // False: there are more kinds of resources than can be numbered, and the facts are of no use.
+  template <class Facts>
+  bool Move(Facts& facts) {
+    too_many_kinds_ = false;
+    MoveFacts(facts);
+    return !too_many_kinds_;
+  }
 
  private:
-  void Move(StrId& id);
-  void Move(std::vector<StrId>& ids);  // in their order
-  void Move(LabelSet& labels);
-  void Move(SelectorRequirement& requirement);
-  void Move(std::vector<SelectorRequirement>& requirements);
-  void Move(LabelSelector& selector);
-  void Move(NodeSelectorTerm& term);
-  void Move(PodAffinityTerm& term);
-  void Move(ZoneAccess& zones);
-  void Move(PodSpec& spec);
-  void Move(PodSpecId& id);
-  void Move(LabelSetId& id);
+  void MoveFacts(PodFacts& pod);
+  void MoveFacts(PodGroupFacts& group);
+  void MoveFacts(QueueFacts& queue);
+  void MoveFacts(NodeFacts& node);
+  void MoveFacts(PriorityClassFacts& priority_class);
+  void MoveFacts(Namespace& ns);
+  void MoveFacts(PodDisruptionBudget& budget);
+  void MoveFacts(PersistentVolumeClaim& claim);
+  void MoveFacts(PersistentVolume& volume);
+  void MoveFacts(StorageClass& storage_class);
+  void MoveFacts(CsiNode& node);
+
+  void Renumber(StrId& id);
+  void Renumber(std::vector<StrId>& ids);  // in their order
+  void Renumber(LabelSet& labels);
+  void Renumber(SelectorRequirement& requirement);
+  void Renumber(std::vector<SelectorRequirement>& requirements);
+  void Renumber(LabelSelector& selector);
+  void Renumber(NodeSelectorTerm& term);
+  void Renumber(PodAffinityTerm& term);
+  void Renumber(ZoneAccess& zones);
+  void Renumber(PodSpec& spec);
+  void Renumber(PodSpecId& id);
+  void Renumber(LabelSetId& id);
+  void Renumber(Resource& amounts);
+  void Renumber(std::optional<Resource>& amounts);
 
   const Cluster& from_;
-  Cluster& to_;
-  ValueIndexes& indexes_;
-  // By the number in `from`; invalid: not moved yet.
+  ValuePool to_;
+  bool too_many_kinds_ = false;
+  // By the number in `from`; invalid, or not there: not moved yet.
   std::vector<StrId> strings_;
   std::vector<LabelSetId> label_sets_;
   std::vector<PodSpecId> specs_;

@@ -16,20 +16,11 @@ struct ValueIndexes {
   InternedValues<PodSpecId, PodSpec> specs;
 };
 
-class FactSink {
+// The tables of one cluster in which equal values have one number. A handle, good for as long as
+// they are.
+class ValuePool {
  public:
-  enum class Added {
-    kYes,
-    kSuperseded,  // an expanded object gave way to a written one
-    kDuplicate,
-  };
-
-  FactSink(Cluster& cluster, ValueIndexes& indexes) : values_(&cluster), indexes_(&indexes) {}
-  // Interns where another sink does.
-  explicit FactSink(FactSink& other) : values_(other.values_), indexes_(other.indexes_) {}
-  FactSink(const FactSink&) = delete;
-  FactSink& operator=(const FactSink&) = delete;
-  virtual ~FactSink() = default;
+  ValuePool(Cluster& cluster, ValueIndexes& indexes) : values_(&cluster), indexes_(&indexes) {}
 
   StringPool& strings() { return values_->strings; }
   ResourceKinds& kinds() { return values_->kinds; }
@@ -41,6 +32,26 @@ class FactSink {
   PodSpecId InternSpec(PodSpec spec) {
     return indexes_->specs.Intern(std::move(spec), values_->specs);
   }
+
+ private:
+  Cluster* values_;
+  ValueIndexes* indexes_;
+};
+
+class FactSink : public ValuePool {
+ public:
+  enum class Added {
+    kYes,
+    kSuperseded,  // an expanded object gave way to a written one
+    kDuplicate,
+  };
+
+  FactSink(Cluster& cluster, ValueIndexes& indexes) : ValuePool(cluster, indexes) {}
+  // Interns where another sink does.
+  explicit FactSink(FactSink& other) : ValuePool(other) {}
+  FactSink(const FactSink&) = delete;
+  FactSink& operator=(const FactSink&) = delete;
+  virtual ~FactSink() = default;
 
   // So many objects may come, of whatever kinds.
   virtual void Expect(size_t) {}
@@ -58,10 +69,6 @@ class FactSink {
   virtual bool AddCsiNode(CsiNode node) = 0;
   // For kinds of which only the name is kept.
   virtual bool AddResourceQuotaName(StrId ns, StrId name) = 0;
-
- private:
-  Cluster* values_;
-  ValueIndexes* indexes_;
 };
 
 }  // namespace krafla

@@ -9,498 +9,16 @@
 #include "cluster_state/live_cluster.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/check.h"
-#include "cluster_state/assemble.h"
-#include "cluster_state/crowding.h"
-#include "cluster_state/derive_sums.h"
-#include "cluster_state/fact_mover.h"
-#include "cluster_state/fact_store.h"
-#include "cluster_state/name_order.h"
+#include "cluster_state/live_cluster_state.h"
 #include "cluster_state/same_facts.h"
-#include "cluster_state/task_classes.h"
+#include "cluster_state/sorted_ids.h"
 
 namespace krafla {
-
-namespace {
-
-struct PodEntry {
-  PodFacts facts;
-  TaskId task;  // invalid: the scheduler does not see it
-};
-
-struct GroupEntry {
-  PodGroupFacts facts;
-  JobId job;  // invalid: its queue does not exist
-};
-
-bool SameImages(const Node& a, const Node& b) {
-  return std::equal(a.images.begin(), a.images.end(), b.images.begin(), b.images.end(),
-                    [](const NodeImage& x, const NodeImage& y) {
-                      return x.name == y.name && x.size_bytes == y.size_bytes;
-                    });
-}
-
-// Nowhere a fraction, or so much that one might be lost.
-bool IsWhole(const Resource& amounts) {
-  constexpr double kLimit = 0x1p53;
-  for (uint64_t rest = amounts.mask(); rest != 0; rest &= rest - 1) {
-    const double amount = amounts.Get(std::countr_zero(rest));
-    if (amount < 0 || amount >= kLimit || amount != std::floor(amount)) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-struct LiveCluster::State {
-  explicit State(BuildOptions options) { draft.options = std::move(options); }
-
-  ClusterDraft draft;  // its cluster is the one; its lists of facts are only filled while building
-  ValueIndexes indexes;
-  Diagnostics warnings;
-
-  // Node-based: tables point at entries.
-  std::unordered_map<uint64_t, PodEntry> pods;
-  std::unordered_map<uint64_t, GroupEntry> groups;
-  FactStore<NodeFacts> nodes;
-  FactStore<QueueFacts> queues;
-  FactStore<PriorityClassFacts> priority_classes;
-  FactStore<Namespace> namespaces;
-  FactStore<PodDisruptionBudget> budgets;
-  FactStore<PersistentVolumeClaim> claims;
-  FactStore<PersistentVolume> volumes;
-  FactStore<StorageClass> storage_classes;
-  FactStore<CsiNode> csi_nodes;
-
-  Crowding crowding;
-  bool compacted = false;  // since the tables were last built
-
-  // Of the tables as they are built now.
-  bool stale = true;  // they have to be built before anybody looks
-  std::unique_ptr<TaskClasses> classes;
-  PriorityIndex priorities;
-  int kinds_known = 0;
-  std::unordered_set<StrId> namespaces_known;
-  Table<TaskId, PodEntry*> pod_of_task;
-  Table<JobId, GroupEntry*> group_of_job;
-  std::unordered_map<StrId, NodeId> node_ids;
-  std::unordered_multimap<uint64_t, PodEntry*> without_group;  // by the PodGroup they name
-  std::vector<NodeId> touched_nodes;
-  std::vector<JobId> touched_jobs;
-  std::vector<uint8_t> node_is_touched;
-  // Every amount a node has is whole: then what all have together is the same in whatever order it
-  // is added up, as long as it is below 2^53.
-  bool has_whole_amounts = false;
-  ClusterChanges changes;  // since they were last taken
-  std::vector<uint8_t> node_has_changed;
-
-  Cluster& cluster() { return draft.cluster; }
-
-  void Build();
-  size_t Objects() const;
-  void Compact();
-  void DeriveTouched();
-  void TouchNode(NodeId node);
-  void TouchJob(JobId job);
-  void ReplaceAllocatable(NodeId node, const Resource& allocatable);
-
-  void InsertTask(PodEntry& entry);
-  void RemoveTask(PodEntry& entry);
-  void JoinJob(TaskId id, JobId job);
-  void InsertJob(GroupEntry& entry, Job job);
-  void RemoveJob(GroupEntry& entry);
-  bool Visible(const PodEntry& entry) const;
-  // Whether the tables can take the pod or PodGroup without being built anew.
-  bool CanTake(const PodFacts& pod);
-  bool KnowsNamespace(StrId ns) const { return namespaces_known.contains(ns); }
-};
-
-void LiveCluster::State::Build() {
-  Cluster& c = cluster();
-  c.namespaces = namespaces.items();
-  c.budgets = budgets.items();
-  c.volumes = {claims.items(), volumes.items(), storage_classes.items(), csi_nodes.items()};
-  c.classes.Resize(0);
-  c.tasks.Resize(0);
-  c.jobs.Resize(0);
-  c.queues.Resize(0);
-  c.nodes.Resize(0);
-  c.allocatable.Resize(0);
-  c.jobs_by_name.clear();
-  c.nodes_by_name.clear();
-  c.queues_by_name.clear();
-  warnings = {};
-
-  const Renumbering renumbering = NumberKinds(c, draft.options, warnings);
-  if (!renumbering.empty()) {
-    for (NodeFacts& node : nodes.items()) Renumber(node, renumbering);
-    for (auto& [key, group] : groups) Renumber(group.facts, renumbering);
-    for (QueueFacts& queue : queues.items()) Renumber(queue, renumbering);
-  }
-  draft.priority_classes = priority_classes.items();
-  draft.queues = queues.items();
-  draft.nodes.assign(nodes.items().begin(), nodes.items().end());
-  draft.groups.clear();
-  for (const auto& [key, group] : groups) draft.groups.push_back(group.facts);
-  draft.pods.Expect(pods.size());
-  for (const auto& [key, pod] : pods) draft.pods.Add(pod.facts);
-  draft.groups_without_queue.clear();
-
-  AssembleQueues(draft, warnings);
-  AssembleJobs(draft, warnings);
-  AssembleNodes(draft);
-  AssembleTasks(draft, warnings);
-  classes = std::make_unique<TaskClasses>(c, indexes.labels, draft.options);
-  classes->SetAll();
-  AssembleOthers(draft);
-  DeriveSums(c);
-  // AssembleNodes and the others took the lists apart.
-  draft.nodes.clear();
-  draft.groups.clear();
-  draft.queues.clear();
-
-  priorities = PriorityIndex(draft.priority_classes);
-  kinds_known = c.kinds.size();
-  namespaces_known.clear();
-  for (const Namespace& ns : c.namespaces) namespaces_known.insert(ns.name);
-  node_ids.clear();
-  for (const NodeId id : c.nodes_by_name) node_ids.emplace(c.nodes[id].name, id);
-  for (auto& [key, group] : groups) group.job = JobId{};
-  group_of_job.Reset(c.jobs.size());
-  for (const JobId id : c.jobs_by_name) {
-    GroupEntry& entry = groups.at(NameKey(c.jobs[id].ns, c.jobs[id].name));
-    entry.job = id;
-    group_of_job[id] = &entry;
-  }
-  for (auto& [key, pod] : pods) pod.task = TaskId{};
-  pod_of_task.Reset(c.tasks.size());
-  without_group.clear();
-  for (TaskId id{0}; id.value < c.tasks.size(); ++id.value) {
-    PodEntry& entry = pods.at(NameKey(c.tasks[id].ns, c.tasks[id].name));
-    entry.task = id;
-    pod_of_task[id] = &entry;
-  }
-  for (auto& [key, pod] : pods) {
-    if (!pod.task.valid() || pod.facts.group == kEmptyStr || c.tasks[pod.task].job.valid())
-      continue;
-    without_group.emplace(NameKey(pod.facts.task.ns, pod.facts.group), &pod);
-  }
-  touched_nodes.clear();
-  touched_jobs.clear();
-  node_is_touched.assign(c.nodes.size(), 0);
-  changes = {};
-  changes.rebuilt = true;
-  node_has_changed.assign(c.nodes.size(), 0);
-  has_whole_amounts = std::all_of(c.allocatable.begin(), c.allocatable.end(), IsWhole);
-  // Building adds a few values of its own.
-  if (std::exchange(compacted, false)) crowding.NoteAllAlive(c, Objects());
-  crowding.NoteBuilt(c);
-  stale = false;
-}
-
-size_t LiveCluster::State::Objects() const {
-  return pods.size() + groups.size() + nodes.size() + queues.size() + priority_classes.size() +
-         namespaces.size() + budgets.size() + claims.size() + volumes.size() +
-         storage_classes.size() + csi_nodes.size();
-}
-
-void LiveCluster::State::Compact() {
-  Cluster fresh;
-  ValueIndexes fresh_indexes;
-  FactMover mover(cluster(), fresh, fresh_indexes);
-  const auto move = [&](auto& facts) { mover.Move(facts); };
-  // Entries stay where they are.
-  const auto move_entries = [&](auto& entries, auto&& key_of) {
-    auto before = std::exchange(entries, {});
-    while (!before.empty()) {
-      auto entry = before.extract(before.begin());
-      move(entry.mapped().facts);
-      entry.key() = key_of(entry.mapped().facts);
-      entries.insert(std::move(entry));
-    }
-  };
-  move_entries(pods, [](const PodFacts& pod) { return NameKey(pod.task.ns, pod.task.name); });
-  move_entries(groups,
-               [](const PodGroupFacts& group) { return NameKey(group.job.ns, group.job.name); });
-  const auto by_name = [](const auto& item) { return uint64_t{item.name.value}; };
-  const auto by_full_name = [](const auto& item) { return NameKey(item.ns, item.name); };
-  nodes.ChangeAll(move, [](const NodeFacts& facts) { return uint64_t{facts.node.name.value}; });
-  queues.ChangeAll(move, [](const QueueFacts& facts) { return uint64_t{facts.queue.name.value}; });
-  priority_classes.ChangeAll(move, by_name);
-  namespaces.ChangeAll(move, by_name);
-  budgets.ChangeAll(move, by_full_name);
-  claims.ChangeAll(move, by_full_name);
-  volumes.ChangeAll(move, by_name);
-  storage_classes.ChangeAll(move, by_name);
-  csi_nodes.ChangeAll(move, [](const CsiNode& node) { return uint64_t{node.node.value}; });
-
-  Cluster& c = cluster();
-  c.strings = std::move(fresh.strings);
-  c.label_sets = std::move(fresh.label_sets);
-  c.specs = std::move(fresh.specs);
-  c.classes.Resize(0);
-  indexes = std::move(fresh_indexes);
-  stale = true;
-  compacted = true;
-  crowding.NoteAllAlive(c, Objects());
-}
-
-void LiveCluster::State::TouchNode(NodeId node) {
-  if (node_has_changed[node.value] == 0) {
-    node_has_changed[node.value] = 1;
-    changes.nodes.push_back(node);
-  }
-  if (node_is_touched[node.value] != 0) return;
-  node_is_touched[node.value] = 1;
-  touched_nodes.push_back(node);
-}
-
-void LiveCluster::State::TouchJob(JobId job) {
-  touched_jobs.push_back(job);
-  changes.jobs.push_back(job);
-}
-
-void LiveCluster::State::ReplaceAllocatable(NodeId node, const Resource& allocatable) {
-  Cluster& c = cluster();
-  const Resource before = std::exchange(c.allocatable[node], allocatable);
-  has_whole_amounts = has_whole_amounts && IsWhole(allocatable);
-  Resource total = c.total;
-  total.Sub(before).Add(allocatable);
-  if (has_whole_amounts && before.mask() == allocatable.mask() && IsWhole(total)) {
-    c.total = total;
-  } else {
-    DeriveTotal(c);
-  }
-}
-
-void LiveCluster::State::DeriveTouched() {
-  Cluster& c = cluster();
-  for (const NodeId node : touched_nodes) {
-    node_is_touched[node.value] = 0;
-    DeriveNodeSums(c, node);
-  }
-  touched_nodes.clear();
-  // Jobs that are gone may be named here, and jobs more than once: both are rare and cheap to meet.
-  std::sort(touched_jobs.begin(), touched_jobs.end());
-  touched_jobs.erase(std::unique(touched_jobs.begin(), touched_jobs.end()), touched_jobs.end());
-  for (const JobId job : touched_jobs)
-    if (job.value < c.jobs.size()) DeriveJobSums(c, job);
-  touched_jobs.clear();
-}
-
-// The scheduler never hears of pods that another one still has to place.
-bool LiveCluster::State::Visible(const PodEntry& entry) const {
-  if (!entry.facts.ours && entry.facts.task.node_name == kEmptyStr) return false;
-  return !draft.options.leave_out_pods_without_claims || classes->HasAllClaims(entry.facts.task);
-}
-
-bool LiveCluster::State::CanTake(const PodFacts& pod) {
-  return cluster().kinds.size() == kinds_known && KnowsNamespace(pod.task.ns) &&
-         classes->Covers(cluster().specs[pod.task.spec]);
-}
-
-namespace {
-
-// Where `id` is, or belongs, in a list that is sorted by `less`.
-template <class Id, class Less>
-size_t PlaceOf(const std::vector<Id>& list, Id id, Less&& less) {
-  return static_cast<size_t>(std::lower_bound(list.begin(), list.end(), id, less) - list.begin());
-}
-
-template <class Id>
-void Erase(std::vector<Id>& list, size_t place, Id id) {
-  // Equal keys (two pods of one UID) may stand in any order.
-  while (place < list.size() && list[place] != id) ++place;
-  KRAFLA_CHECK(place < list.size(), "an id is where its key says");
-  list.erase(list.begin() + static_cast<ptrdiff_t>(place));
-}
-
-template <class Id>
-void Replace(std::vector<Id>& list, size_t place, Id before, Id after) {
-  while (place < list.size() && list[place] != before) ++place;
-  KRAFLA_CHECK(place < list.size(), "an id is where its key says");
-  list[place] = after;
-}
-
-template <class Id>
-void Insert(std::vector<Id>& list, size_t place, Id id) {
-  list.insert(list.begin() + static_cast<ptrdiff_t>(place), id);
-}
-
-struct ByUid {
-  const Cluster& cluster;
-  bool operator()(TaskId a, TaskId b) const {
-    return cluster.Text(cluster.tasks[a].uid) < cluster.Text(cluster.tasks[b].uid);
-  }
-};
-
-struct ByTaskName {
-  const Cluster& cluster;
-  bool operator()(TaskId a, TaskId b) const { return cluster.TaskNameLess(a, b); }
-};
-
-struct ByJobName {
-  const Cluster& cluster;
-  bool operator()(JobId a, JobId b) const {
-    const Job& l = cluster.jobs[a];
-    const Job& r = cluster.jobs[b];
-    return NamespacedLess(cluster.Text(l.ns), cluster.Text(l.name), cluster.Text(r.ns),
-                          cluster.Text(r.name));
-  }
-};
-
-// Nothing: there are as many as can be numbered, those whose pods are all gone among them.
-std::optional<uint16_t> RoleIndex(Job& job, StrId role) {
-  for (size_t i = 0; i < job.roles.size(); ++i)
-    if (job.roles[i].name == role) return static_cast<uint16_t>(i);
-  if (job.roles.size() > std::numeric_limits<uint16_t>::max()) return std::nullopt;
-  job.roles.push_back({.name = role});
-  return static_cast<uint16_t>(job.roles.size() - 1);
-}
-
-}  // namespace
-
-void LiveCluster::State::JoinJob(TaskId id, JobId job_id) {
-  Cluster& c = cluster();
-  Job& job = c.jobs[job_id];
-  c.tasks[id].job = job_id;
-  const std::optional<uint16_t> role = RoleIndex(job, c.tasks[id].role);
-  c.tasks[id].role_index = role.value_or(0);
-  if (!role) stale = true;  // built anew, the tables have the roles that are in use
-  Insert(job.tasks, PlaceOf(job.tasks, id, ByUid{c}), id);
-  TouchJob(job_id);
-  if (c.tasks[id].node.valid()) TouchNode(c.tasks[id].node);
-}
-
-void LiveCluster::State::InsertTask(PodEntry& entry) {
-  if (!Visible(entry)) return;
-  Cluster& c = cluster();
-  PodFacts pod = entry.facts;
-  priorities.Apply(pod, pod.task);
-  Task& task = pod.task;
-  classes->Set(task);
-  const TaskId id = c.tasks.Add(task);
-  pod_of_task.Add(&entry);
-  entry.task = id;
-  if (entry.facts.group != kEmptyStr) {
-    const uint64_t key = NameKey(task.ns, entry.facts.group);
-    const auto group = groups.find(key);
-    if (group != groups.end() && group->second.job.valid()) {
-      JoinJob(id, group->second.job);
-    } else {
-      without_group.emplace(key, &entry);
-    }
-  }
-  if (task.node_name == kEmptyStr || IsTerminated(task.status)) return;
-  const auto node = node_ids.find(task.node_name);
-  if (node == node_ids.end()) return;
-  c.tasks[id].node = node->second;
-  auto& list = c.nodes[node->second].tasks;
-  Insert(list, PlaceOf(list, id, ByTaskName{c}), id);
-  TouchNode(node->second);
-}
-
-void LiveCluster::State::RemoveTask(PodEntry& entry) {
-  if (!entry.task.valid()) return;
-  Cluster& c = cluster();
-  const TaskId id = entry.task;
-  const auto leave = [&](TaskId from) {
-    const Task& task = c.tasks[from];
-    if (task.job.valid()) {
-      auto& list = c.jobs[task.job].tasks;
-      Erase(list, PlaceOf(list, from, ByUid{c}), from);
-      TouchJob(task.job);
-    }
-    if (task.node.valid()) {
-      auto& list = c.nodes[task.node].tasks;
-      Erase(list, PlaceOf(list, from, ByTaskName{c}), from);
-      TouchNode(task.node);
-    }
-  };
-  leave(id);
-  if (entry.facts.group != kEmptyStr && !c.tasks[id].job.valid()) {
-    const auto [begin, end] =
-        without_group.equal_range(NameKey(entry.facts.task.ns, entry.facts.group));
-    const auto at = std::find_if(begin, end, [&](const auto& e) { return e.second == &entry; });
-    if (at != end) without_group.erase(at);
-  }
-  entry.task = TaskId{};
-
-  const TaskId last(static_cast<uint32_t>(c.tasks.size() - 1));
-  if (last != id) {
-    const Task& moved = c.tasks[last];
-    if (moved.job.valid()) {
-      auto& list = c.jobs[moved.job].tasks;
-      Replace(list, PlaceOf(list, last, ByUid{c}), last, id);
-    }
-    if (moved.node.valid()) {
-      auto& list = c.nodes[moved.node].tasks;
-      Replace(list, PlaceOf(list, last, ByTaskName{c}), last, id);
-      TouchNode(moved.node);
-    }
-    c.tasks[id] = std::move(c.tasks[last]);
-    pod_of_task[id] = pod_of_task[last];
-    pod_of_task[id]->task = id;
-  }
-  c.tasks.raw().pop_back();
-  pod_of_task.raw().pop_back();
-}
-
-void LiveCluster::State::InsertJob(GroupEntry& entry, Job job) {
-  Cluster& c = cluster();
-  const JobId id = c.jobs.Add(std::move(job));
-  group_of_job.Add(&entry);
-  entry.job = id;
-  Insert(c.jobs_by_name, PlaceOf(c.jobs_by_name, id, ByJobName{c}), id);
-  changes.job_steps.push_back({ClusterChanges::JobStep::Kind::kAdded, id});
-  TouchJob(id);
-  const auto [begin, end] = without_group.equal_range(NameKey(c.jobs[id].ns, c.jobs[id].name));
-  std::vector<PodEntry*> joining;
-  for (auto it = begin; it != end; ++it) joining.push_back(it->second);
-  without_group.erase(begin, end);
-  // Roles that minTaskMember does not name are numbered as their pods come, by name.
-  std::sort(joining.begin(), joining.end(),
-            [&](const PodEntry* a, const PodEntry* b) { return c.TaskNameLess(a->task, b->task); });
-  for (const PodEntry* pod : joining) JoinJob(pod->task, id);
-}
-
-void LiveCluster::State::RemoveJob(GroupEntry& entry) {
-  if (!entry.job.valid()) return;
-  Cluster& c = cluster();
-  const JobId id = entry.job;
-  const uint64_t key = NameKey(c.jobs[id].ns, c.jobs[id].name);
-  for (const TaskId task : c.jobs[id].tasks) {
-    c.tasks[task].job = JobId{};
-    c.tasks[task].role_index = 0;
-    without_group.emplace(key, pod_of_task[task]);
-    if (c.tasks[task].node.valid()) TouchNode(c.tasks[task].node);
-  }
-  changes.job_steps.push_back({ClusterChanges::JobStep::Kind::kRemoved, id});
-  Erase(c.jobs_by_name, PlaceOf(c.jobs_by_name, id, ByJobName{c}), id);
-  entry.job = JobId{};
-  const JobId last(static_cast<uint32_t>(c.jobs.size() - 1));
-  if (last != id) {
-    Replace(c.jobs_by_name, PlaceOf(c.jobs_by_name, last, ByJobName{c}), last, id);
-    for (const TaskId task : c.jobs[last].tasks) c.tasks[task].job = id;
-    c.jobs[id] = std::move(c.jobs[last]);
-    group_of_job[id] = group_of_job[last];
-    group_of_job[id]->job = id;
-    TouchJob(id);
-  }
-  c.jobs.raw().pop_back();
-  group_of_job.raw().pop_back();
-}
 
 LiveCluster::LiveCluster(BuildOptions options)
     : LiveCluster(std::make_unique<State>(std::move(options))) {}
@@ -535,8 +53,7 @@ FactSink::Added LiveCluster::AddPod(PodFacts pod, Origin) {
 FactSink::Added LiveCluster::AddPodGroup(PodGroupFacts group, Origin) {
   ++version_;
   State& s = *state_;
-  if (!s.stale && (s.cluster().kinds.size() != s.kinds_known || !s.KnowsNamespace(group.job.ns)))
-    s.stale = true;
+  if (s.cluster().kinds.size() != s.kinds_known) s.stale = true;
   const auto [it, is_new] = s.groups.try_emplace(NameKey(group.job.ns, group.job.name));
   GroupEntry& entry = it->second;
   if (!is_new && !s.stale) s.RemoveJob(entry);
@@ -553,45 +70,67 @@ bool LiveCluster::AddNode(NodeFacts node) {
   const NodeFacts* known = s.nodes.Find(key);
   if (known != nullptr && SameFacts(*known, node)) return true;
   ++version_;
-  // A node's pods, amounts and marks are its own; its images and CSI drivers are counted over all.
-  const bool in_place = !s.stale && known != nullptr && SameImages(known->node, node.node) &&
-                        s.csi_nodes.items().empty() && s.cluster().kinds.size() == s.kinds_known;
-  if (!in_place) {
-    s.stale = true;
+  if (s.cluster().kinds.size() != s.kinds_known) s.stale = true;
+  const std::optional<NodeFacts> before = known != nullptr ? std::optional(*known) : std::nullopt;
+  s.nodes.Set(key, node);
+  if (s.stale) return true;
+  if (before) {
+    s.ReplaceNode(*before, node);
   } else {
-    Cluster& c = s.cluster();
-    const NodeId id = s.node_ids.at(node.node.name);
-    Node& row = c.nodes[id];
-    Node fresh = node.node;
-    fresh.images = std::move(row.images);
-    fresh.tasks = std::move(row.tasks);
-    row = std::move(fresh);
-    s.ReplaceAllocatable(id, node.allocatable);
-    s.TouchNode(id);
-    s.changes.node_facts.push_back(id);
+    s.InsertNode(node);
   }
-  s.nodes.Set(key, std::move(node));
+  return true;
+}
+
+bool LiveCluster::AddCsiNode(CsiNode csi_node) {
+  State& s = *state_;
+  const StrId node = csi_node.node;
+  const CsiNode* known = s.csi_nodes.Find(node.value);
+  if (known != nullptr && SameFacts(*known, csi_node)) return true;
+  ++version_;
+  if (!s.stale && !s.ReplaceCsiNode(known, csi_node)) s.stale = true;
+  s.csi_nodes.Set(node.value, std::move(csi_node));
+  if (s.stale) return true;
+  if (const auto id = s.node_ids.find(node); id != s.node_ids.end()) {
+    s.ReplaceAllocatable(id->second, s.AmountsOf(*s.nodes.Find(node.value)));
+    s.TouchFacts(id->second);
+  }
+  return true;
+}
+
+bool LiveCluster::AddNamespace(Namespace ns) {
+  State& s = *state_;
+  const uint64_t key = ns.name.value;
+  const Namespace* known = s.namespaces.Find(key);
+  if (known != nullptr && SameFacts(*known, ns)) return true;
+  ++version_;
+  if (!s.stale) s.SetNamespace(ns);
+  s.namespaces.Set(key, std::move(ns));
+  return true;
+}
+
+// What a budget allows changes with every pod that comes or goes; which labels it looks at hardly
+// ever does.
+bool LiveCluster::AddBudget(PodDisruptionBudget budget) {
+  State& s = *state_;
+  const uint64_t key = NameKey(budget.ns, budget.name);
+  const PodDisruptionBudget* known = s.budgets.Find(key);
+  if (known != nullptr && SameFacts(*known, budget)) return true;
+  ++version_;
+  if (!s.stale && !s.classes->Covers(budget.selector)) s.stale = true;
+  if (!s.stale) s.SetBudget(budget);
+  s.budgets.Set(key, std::move(budget));
   return true;
 }
 
 // The rest changes rarely, and much hangs on it.
 bool LiveCluster::AddQueue(QueueFacts queue) {
   const uint64_t key = queue.queue.name.value;
-  const QueueFacts* known = state_->queues.Find(key);
-  if (known != nullptr && SameFacts(*known, queue)) return true;
   return Rare(state_->queues, key, std::move(queue));
 }
 bool LiveCluster::AddPriorityClass(PriorityClassFacts priority_class) {
   const uint64_t key = priority_class.name.value;
   return Rare(state_->priority_classes, key, std::move(priority_class));
-}
-bool LiveCluster::AddNamespace(Namespace ns) {
-  const uint64_t key = ns.name.value;
-  return Rare(state_->namespaces, key, std::move(ns));
-}
-bool LiveCluster::AddBudget(PodDisruptionBudget budget) {
-  const uint64_t key = NameKey(budget.ns, budget.name);
-  return Rare(state_->budgets, key, std::move(budget));
 }
 bool LiveCluster::AddClaim(PersistentVolumeClaim claim) {
   const uint64_t key = NameKey(claim.ns, claim.name);
@@ -605,16 +144,13 @@ bool LiveCluster::AddStorageClass(StorageClass storage_class) {
   const uint64_t key = storage_class.name.value;
   return Rare(state_->storage_classes, key, std::move(storage_class));
 }
-bool LiveCluster::AddCsiNode(CsiNode node) {
-  const uint64_t key = node.node.value;
-  return Rare(state_->csi_nodes, key, std::move(node));
-}
 bool LiveCluster::AddResourceQuotaName(StrId, StrId) {
   return true;
 }
 
 template <class Store, class T>
 bool LiveCluster::Rare(Store& store, uint64_t key, T value) {
+  if (const T* known = store.Find(key); known != nullptr && SameFacts(*known, value)) return true;
   ++version_;
   state_->stale = true;
   store.Set(key, std::move(value));
@@ -659,10 +195,17 @@ bool LiveCluster::RemovePriorityClass(StrId name) {
   return RemoveRare(state_->priority_classes, name.value);
 }
 bool LiveCluster::RemoveNamespace(StrId name) {
-  return RemoveRare(state_->namespaces, name.value);
+  if (!state_->namespaces.Remove(name.value)) return false;
+  ++version_;
+  // Pods may be there still; a namespace that nobody names is never asked for.
+  if (!state_->stale) state_->SetNamespace({.name = name, .labels = {}});
+  return true;
 }
 bool LiveCluster::RemoveBudget(StrId ns, StrId name) {
-  return RemoveRare(state_->budgets, NameKey(ns, name));
+  if (!state_->budgets.Remove(NameKey(ns, name))) return false;
+  ++version_;
+  if (!state_->stale) state_->RemoveBudget(ns, name);
+  return true;
 }
 bool LiveCluster::RemoveClaim(StrId ns, StrId name) {
   return RemoveRare(state_->claims, NameKey(ns, name));

@@ -1,7 +1,8 @@
 // A cluster that changes: objects come, change and go, and the tables follow. What changes often
-// (pods, PodGroups, nodes' amounts) is applied in place; what changes rarely (queues, priority
-// classes, budgets, volumes, a new kind of resource, a label that a selector looks at for the first
-// time) has the tables built anew, from the same facts and by the same steps as a snapshot.
+// (pods, PodGroups, nodes, budgets, namespaces) is applied in place; what changes rarely (queues,
+// priority classes, volumes, a node that goes, a new kind of resource, a label that a selector
+// looks at for the first time) has the tables built anew, from the same facts and by the same steps
+// as a snapshot.
 //
 // Decoders write into it as into a ClusterBuilder. One thread.
 #pragma once
@@ -25,7 +26,8 @@ class LiveCluster final : public FactSink {
   // Other ones from now on, for objects that are there too.
   void SetBuildOptions(BuildOptions options);
 
-  // An object that is there already is replaced; a pod or node that says nothing new is no change.
+  // An object that is there already is replaced; one that says nothing new is no change, but for a
+  // PodGroup.
   Added AddPod(PodFacts pod, Origin origin) override;
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;
   bool AddQueue(QueueFacts queue) override;

@@ -306,9 +306,10 @@ TEST(LiveCluster, WhatIsKeptIsBoundedByTheClusterNotByWhatWasEverSeen) {
                  .status = TaskStatus::kRunning,
                  .cpu = 1.0 + i,
                  .label = "label-" + std::to_string(i)});
-    if (i >= kAtATime)
-      ASSERT_TRUE(live.RemovePod(objects.Str("default"),
-                                 objects.Str("pod-" + std::to_string(i - kAtATime))));
+    if (i >= kAtATime) {
+      const std::string oldest = "pod-" + std::to_string(i - kAtATime);
+      ASSERT_TRUE(live.RemovePod(objects.Str("default"), objects.Str(oldest)));
+    }
     if (i % 1000 != 0) continue;
     live.cluster();
     version = live.version();

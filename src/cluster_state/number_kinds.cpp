@@ -8,8 +8,6 @@
 
 namespace krafla {
 
-namespace {
-
 Resource Renumbered(const Resource& resource, const Renumbering& to) {
   Resource answer;
   answer.Set(ResourceKinds::kCpu, resource.cpu());
@@ -21,6 +19,8 @@ Resource Renumbered(const Resource& resource, const Renumbering& to) {
   }
   return answer;
 }
+
+namespace {
 
 void Renumber(std::optional<Resource>& resource, const Renumbering& to) {
   if (resource) resource = Renumbered(*resource, to);

@@ -72,4 +72,63 @@ bool SameFacts(const QueueFacts& a, const QueueFacts& b) {
          SameAmounts(deserved, r.deserved) && cooldown_ns == r.cooldown_ns && created == r.created;
 }
 
+// As above: each names all members.
+bool SameFacts(const PriorityClassFacts& a, const PriorityClassFacts& b) {
+  const auto& [name, value, global_default, policy] = a;
+  return name == b.name && value == b.value && global_default == b.global_default &&
+         policy == b.preemption_policy;
+}
+
+bool SameFacts(const Namespace& a, const Namespace& b) {
+  const auto& [name, labels] = a;
+  return name == b.name && labels == b.labels;
+}
+
+bool SameFacts(const PodDisruptionBudget& a, const PodDisruptionBudget& b) {
+  const auto& [ns, name, selector, allowed, healthy, disrupted] = a;
+  return ns == b.ns && name == b.name && selector == b.selector &&
+         allowed == b.disruptions_allowed && healthy == b.current_healthy &&
+         disrupted == b.disrupted_pods;
+}
+
+bool SameFacts(const PersistentVolumeClaim& a, const PersistentVolumeClaim& b) {
+  const auto& [ns, name, uid, volume, fully_bound, storage_class, selected_node, request, modes,
+               mode, selector, owner, attributes, deleting, lost] = a;
+  return ns == b.ns && name == b.name && uid == b.uid && volume == b.volume_name &&
+         fully_bound == b.fully_bound && storage_class == b.storage_class &&
+         selected_node == b.selected_node && request == b.request_bytes &&
+         modes == b.access_modes && mode == b.mode && selector == b.selector &&
+         owner == b.owner_pod_uid && attributes == b.volume_attributes_class &&
+         deleting == b.deleting && lost == b.lost;
+}
+
+bool SameFacts(const PersistentVolume& a, const PersistentVolume& b) {
+  const auto& [name, labels, storage_class, capacity, modes, mode, has_affinity, node_terms,
+               claim_ns, claim_name, claim_uid, driver, handle, phase, attributes, deleting] = a;
+  return name == b.name && labels == b.labels && storage_class == b.storage_class &&
+         capacity == b.capacity_bytes && modes == b.access_modes && mode == b.mode &&
+         has_affinity == b.has_node_affinity && node_terms == b.node_terms &&
+         claim_ns == b.claim_ns && claim_name == b.claim_name && claim_uid == b.claim_uid &&
+         driver == b.csi_driver && handle == b.csi_handle && phase == b.phase &&
+         attributes == b.volume_attributes_class && deleting == b.deleting;
+}
+
+bool SameFacts(const StorageClass& a, const StorageClass& b) {
+  const auto& [name, provisioner, waits, driver, has_topologies, topologies] = a;
+  return name == b.name && provisioner == b.provisioner && waits == b.wait_for_first_consumer &&
+         driver == b.csi_driver_parameter && has_topologies == b.has_allowed_topologies &&
+         topologies == b.allowed_topologies;
+}
+
+bool SameFacts(const CsiNode& a, const CsiNode& b) {
+  const auto& [node, drivers] = a;
+  return node == b.node &&
+         std::equal(drivers.begin(), drivers.end(), b.drivers.begin(), b.drivers.end(),
+                    [](const CsiNodeDriver& l, const CsiNodeDriver& r) {
+                      const auto& [driver, limit, topology_keys] = l;
+                      return driver == r.driver && limit == r.limit &&
+                             topology_keys == r.topology_keys;
+                    });
+}
+
 }  // namespace krafla

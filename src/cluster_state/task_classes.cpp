@@ -50,6 +50,16 @@ void TaskClasses::Set(Task& task) {
 bool TaskClasses::Covers(const PodSpec& spec) const {
   std::vector<StrId> keys;
   AddKeys(spec, keys);
+  return Covers(keys);
+}
+
+bool TaskClasses::Covers(const LabelSelector& selector) const {
+  std::vector<StrId> keys;
+  AddKeys(selector, keys);
+  return Covers(keys);
+}
+
+bool TaskClasses::Covers(const std::vector<StrId>& keys) const {
   return std::all_of(keys.begin(), keys.end(), [&](StrId key) {
     return std::binary_search(keys_.begin(), keys_.end(), key);
   });

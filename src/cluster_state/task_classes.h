@@ -11,7 +11,8 @@
 
 namespace krafla {
 
-// Good for as long as budgets and volumes of the cluster stay what they are.
+// Good for as long as the claims, volumes and storage classes of the cluster stay what they are,
+// CSI drivers neither come nor go, and selectors look at no other labels.
 class TaskClasses {
  public:
   TaskClasses(Cluster& cluster, InternedValues<LabelSetId, LabelSet>& label_index,
@@ -24,6 +25,8 @@ class TaskClasses {
   // False: some selector of the spec looks at a label that none looked at before, and every class
   // has to be found anew.
   bool Covers(const PodSpec& spec) const;
+  // … the selector of a budget.
+  bool Covers(const LabelSelector& selector) const;
   bool HasAllClaims(const Task& task) const {
     return csi_.HasAllClaims(task, cluster_.specs[task.spec]);
   }
@@ -44,6 +47,7 @@ class TaskClasses {
     }
   };
 
+  bool Covers(const std::vector<StrId>& keys) const;
   ClassId ClassOf(const Task& task);
   ClassId Intern(const Key& key, TaskClass cls);
   StrId ZonesAsText(const Task& task);

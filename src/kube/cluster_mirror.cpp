@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "manifest/parcel_decoder.h"
 #include "record/replay_world.h"
 #include "session/eviction_memory.h"
 
@@ -22,10 +23,6 @@ uint64_t VersionNumber(std::string_view text) {
 }
 
 }  // namespace
-
-std::string KeyOf(const ObjectHead& head) {
-  return head.ns.empty() ? head.name : head.ns + "/" + head.name;
-}
 
 // What was asked for and not yet seen goes before what objects say.
 class ClusterMirror::Sink final : public OverlaySink {
@@ -102,13 +99,16 @@ std::vector<std::string_view> ClusterMirror::UnsyncedKinds() const {
 
 void ClusterMirror::Compact() {
   live_->Compact();
-  // Both have kept numbers of strings.
+  // All have kept numbers of strings.
   MakeDecoder();
+  for (FactReceiver& receiver : receivers_) receiver.ForgetNumbers();
 }
 
 void ClusterMirror::Apply(ObjectMessage message) {
   if (live_->IsCrowded()) Compact();
   const size_t kind = static_cast<size_t>(message.kind);
+  // Also of what turns out to be old: later parcels build on it.
+  if (message.parcel != nullptr) receivers_[kind].Learn(*message.parcel);
   switch (message.what) {
     case ObjectMessage::What::kSyncBegins:
       ++listing_[kind];
@@ -156,10 +156,18 @@ void ClusterMirror::Seen(ObjectMessage& message) {
 
 void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
   sink_->Begin(message.head.queue);
-  // The "file" is the object, so that nobody's problems use up the room for others'.
-  const std::string file = fmt::format("{} {}", InfoOf(message.kind).name, key);
-  decoder_->Decode({message.object, file, {}}, Origin::kWritten);
-  if (!problems_.items().empty()) Report(file);
+  const std::string title = ObjectTitle(message.kind, message.head);
+  if (message.parcel != nullptr) {
+    std::vector<std::string> problems = std::move(message.parcel->problems);
+    if (!receivers_[static_cast<size_t>(message.kind)].Deliver(*message.parcel, *sink_))
+      problems.push_back(
+          fmt::format("has one kind of resource too many: there may be {}", ResourceKinds::kMax));
+    if (!problems.empty()) Report(title, problems);
+  } else {
+    // The "file" is the object, so that nobody's problems use up the room for others'.
+    decoder_->Decode({message.object, title, {}}, Origin::kWritten);
+    if (!problems_.items().empty()) Report(title, ProblemLines(std::exchange(problems_, {})));
+  }
   if (observer_ && sink_->outcome().added)
     observer_({.what = RecordedChange::What::kPut,
                .kind = InfoOf(message.kind).name,
@@ -170,15 +178,12 @@ void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
                .phase = sink_->outcome().phase});
 }
 
-void ClusterMirror::Report(const std::string& object) {
+void ClusterMirror::Report(const std::string& object, const std::vector<std::string>& problems) {
   constexpr size_t kMostReported = 100'000;
   if (reported_.size() > kMostReported) reported_.clear();
   ++malformed_;
-  const Diagnostics problems = std::exchange(problems_, {});
-  for (const Diagnostic& problem : problems.items()) {
-    const std::string line =
-        problem.field.empty() ? fmt::format("{}: {}", object, problem.message)
-                              : fmt::format("{}: {}: {}", object, problem.field, problem.message);
+  for (const std::string& problem : problems) {
+    const std::string line = fmt::format("{}: {}", object, problem);
     if (reported_.insert(line).second && options_.log)
       options_.log(
           fmt::format("object is not as it should be; what is wrong is left out "

@@ -120,7 +120,7 @@ class ClusterMirror {
   void EndListing(WatchedKind kind);
   void MakeDecoder();
   void Decode(ObjectMessage& message, const std::string& key);
-  void Report(const std::string& key);
+  void Report(const std::string& object, const std::vector<std::string>& problems);
 
   MirrorOptions options_;
   std::unique_ptr<LiveCluster> live_;
@@ -129,7 +129,8 @@ class ClusterMirror {
   std::function<void(RecordedChange change)> observer_;
   Diagnostics problems_;
   ClusterFacts facts_;
-  std::unique_ptr<ObjectDecoder> decoder_;
+  std::unique_ptr<ObjectDecoder> decoder_;                 // of what was not decoded on its way
+  std::array<FactReceiver, kWatchedKindCount> receivers_;  // each kind has a sender of its own
   std::array<KnownObjects, kWatchedKindCount> known_;
   std::array<uint32_t, kWatchedKindCount> listing_{};
   std::array<bool, kWatchedKindCount> listed_{};
@@ -140,8 +141,5 @@ class ClusterMirror {
   std::unordered_set<std::string> reported_;
   uint64_t malformed_ = 0;
 };
-
-// "namespace/name", or the name alone.
-std::string KeyOf(const ObjectHead& head);
 
 }  // namespace krafla

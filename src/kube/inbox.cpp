@@ -4,6 +4,14 @@
 
 namespace krafla {
 
+std::string KeyOf(const ObjectHead& head) {
+  return head.ns.empty() ? head.name : head.ns + "/" + head.name;
+}
+
+std::string ObjectTitle(WatchedKind kind, const ObjectHead& head) {
+  return std::string(InfoOf(kind).name) + " " + KeyOf(head);
+}
+
 bool Inbox::TryPut(ObjectMessage& message) {
   const std::scoped_lock lock(mutex_);
   if (bytes_ >= most_bytes_) {

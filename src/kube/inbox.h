@@ -9,10 +9,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "cluster_state/fact_parcel.h"
 #include "kube/api_text.h"
 #include "kube/watched_kinds.h"
 
@@ -31,7 +33,14 @@ struct ObjectMessage {
   std::string object;  // padded JSON; empty for the marks and for kGone
   ObjectHead head;
   bool reduced = false;  // the object is cut down to what decoders look at
+  // The object, decoded; null: whoever takes the message decodes it.
+  std::unique_ptr<FactParcel> parcel = nullptr;
 };
+
+// "namespace/name", or the name alone.
+std::string KeyOf(const ObjectHead& head);
+// "Pod namespace/name".
+std::string ObjectTitle(WatchedKind kind, const ObjectHead& head);
 
 class Inbox {
  public:
@@ -60,7 +69,10 @@ class Inbox {
   Batch Take(Clock::time_point until);
 
  private:
-  static size_t SizeOf(const ObjectMessage& message) { return message.object.size() + 256; }
+  static size_t SizeOf(const ObjectMessage& message) {
+    return message.object.size() + sizeof(ObjectMessage) +
+           (message.parcel != nullptr ? message.parcel->Bytes() : 0);
+  }
 
   const size_t most_bytes_;
   std::function<void()> on_room_;

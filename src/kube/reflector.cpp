@@ -48,6 +48,8 @@ Reflector::Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, Optio
       channel_(channel),
       inbox_(inbox),
       options_(std::move(options)),
+      decoder_(
+          {.lenient = true, .scheduler_names = options_.scheduler_names, .finds_odd_words = false}),
       backoff_(kFirstWait, kLongestWait, options_.seed ^ static_cast<uint64_t>(kind)),
       random_(options_.seed + static_cast<uint64_t>(kind)) {}
 
@@ -60,11 +62,13 @@ void Reflector::Log(const std::string& line) {
 }
 
 // What cannot be cut down goes on as it is: the decoder says what is wrong with it.
-ObjectMessage Reflector::Seen(std::string object, ObjectHead head) const {
+ObjectMessage Reflector::Seen(std::string object, ObjectHead head) {
   ObjectMessage message{ObjectMessage::What::kSeen, info_.kind, {}, std::move(head)};
   const std::optional<std::string> reduced = ReduceObject(info_.name, object);
   message.reduced = reduced.has_value();
   message.object = reduced ? Padded(*reduced) : std::move(object);
+  // The "file" is the object, so that nobody's problems use up the room for others'.
+  message.parcel = decoder_.Decode(message.object, ObjectTitle(info_.kind, message.head));
   return message;
 }
 
@@ -103,6 +107,7 @@ void Reflector::ListPage() {
     const Result<ApiTextParser::ListPage> page =
         parser_.ParseList(response.body, [&](std::string object, ObjectHead head) {
           inbox_.PutAlways(Seen(std::move(object), std::move(head)));
+          decoder_.NoteSent();
         });
     if (!page) {
       response.error = page.error().message;
@@ -214,6 +219,7 @@ bool Reflector::OnLine(std::string_view line) {
     case WatchEventType::kModified: {
       ObjectMessage message = Seen(std::move(event->object), event->head);
       if (!inbox_.TryPut(message)) return false;
+      decoder_.NoteSent();
       break;
     }
   }

@@ -10,6 +10,7 @@
 //
 // Objects are cut down to the fields that are used before anybody keeps them: managed fields,
 // environments and foreign annotations, the better part of most objects, go no further than here.
+// They are decoded here too; the scheduling thread is given facts.
 //
 // Lives on the thread of its channel; made and destroyed while that does not run its callbacks, or
 // after Stop.
@@ -21,11 +22,13 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "kube/api_text.h"
 #include "kube/http_channel.h"
 #include "kube/inbox.h"
 #include "kube/watched_kinds.h"
+#include "manifest/parcel_decoder.h"
 
 namespace krafla {
 
@@ -51,6 +54,7 @@ class Reflector {
     bool watch_list = true;  // ask for it; a server that cannot is remembered
     int page_size = 500;
     uint64_t seed = 0;
+    std::vector<std::string> scheduler_names = {"volcano"};  // whose pods are ours
     std::function<void(const std::string& line)> log;
   };
 
@@ -72,7 +76,7 @@ class Reflector {
   void OnWatchDone(HttpResponse response, bool listing);
   void Retry(const HttpResponse& response, const std::string& what, void (Reflector::*next)());
   bool Put(ObjectMessage::What what, ObjectHead head = {});
-  ObjectMessage Seen(std::string object, ObjectHead head) const;
+  ObjectMessage Seen(std::string object, ObjectHead head);
   void Log(const std::string& line);
 
   const WatchedKindInfo& info_;
@@ -80,6 +84,7 @@ class Reflector {
   Inbox& inbox_;
   Options options_;
   ApiTextParser parser_;
+  ParcelDecoder decoder_;
   Backoff backoff_;
   std::mt19937_64 random_;
   std::string version_;         // seen up to here; empty: nothing yet

@@ -187,7 +187,9 @@ class Server {
     for (const WatchedKind kind : KindsFor(options_)) {
       reflectors_.push_back(std::make_unique<Reflector>(
           kind, reading_, inbox_,
-          Reflector::Options{.seed = std::random_device{}(), .log = options_.log}));
+          Reflector::Options{.seed = std::random_device{}(),
+                             .scheduler_names = options_.scheduler_names,
+                             .log = options_.log}));
       reflectors_.back()->Start();
       const std::scoped_lock lock(page_mutex_);
       reflecting_.emplace_back(kind, reflectors_.back().get());

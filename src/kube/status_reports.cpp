@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "kube/api_objects.h"
+#include "session/job_by_name.h"
 
 namespace krafla {
 
@@ -70,6 +71,7 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                            [this](const std::string& key, const HttpResponse& response) {
                              mirror_.ForgetPhase(key);
                              memos_.erase(key);
+                             refused_.push_back(key);
                              if (options_.log)
                                options_.log(fmt::format(
                                    "status of PodGroup was refused podgroup={} error=\"{}\"", key,
@@ -99,17 +101,26 @@ void StatusReports::Flush() {
   queues_.Flush();
 }
 
-void StatusReports::AfterCycle(const Session& session) {
+void StatusReports::AfterCycle(Session& session) {
   ++cycle_;
-  // Seen anew: what the server has may differ from what we wished.
-  for (const std::string& key : mirror_.TakeChangedGroups())
-    if (const auto it = memos_.find(key); it != memos_.end()) it->second.stale = true;
-  for (const JobId id : session.cluster.jobs_by_name) {
+  // Seen anew: what the server has may differ from what we wished. All of these are among the jobs
+  // that have changed.
+  for (const std::string& key : mirror_.TakeChangedGroups()) {
+    const auto it = memos_.find(key);
+    if (it == memos_.end()) continue;
+    it->second.stale = true;
+    if (!mirror_.UidOf(WatchedKind::kPodGroup, key).empty()) continue;
+    groups_.Forget(key);
+    memos_.erase(it);
+  }
+  for (const std::string& key : std::exchange(refused_, {}))
+    if (const JobId id = FindJob(session.cluster, key); id.valid()) ReportGroup(session, id);
+  for (const JobId id : session.JobsToClose()) {
     ReportGroup(session, id);
     ReportWaiting(session, id);
   }
   ReportQueues(session);
-  ForgetOthers();
+  ForgetPlacedPods();
 }
 
 // No plugin speaks of a queue without jobs, and without proportion of none at all; what its jobs
@@ -166,7 +177,6 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
     Mix(hash, static_cast<size_t>(job.Count(status)));
   const auto [it, is_new] = memos_.try_emplace(key);
   GroupMemo& memo = it->second;
-  memo.cycle = cycle_;
   if (!is_new && !memo.stale && memo.hash == hash) return;
   if (std::exchange(memo.stale, false)) memo.unschedulable = false;
   memo.hash = hash;
@@ -243,7 +253,7 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
               .body = WaitingPatch(pod, message, node, first ? session.now : Timestamp{}),
               .urgency = Urgency::kStatus},
              pipelined);
-  // The first word comes with the first write, after a while; see ForgetOthers.
+  // The first word comes with the first write, after a while; see ForgetPlacedPods.
   if (first) {
     client_.After(options_.first_wait, [this, pod, message] {
       const auto it = waiting_.find(pod.uid);
@@ -257,15 +267,11 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
   }
 }
 
-void StatusReports::ForgetOthers() {
+// Whoever waits was looked at in this cycle.
+void StatusReports::ForgetPlacedPods() {
   std::erase_if(waiting_, [&](const auto& entry) {
     if (entry.second.cycle == cycle_) return false;
     pods_.Forget(entry.second.key);
-    return true;
-  });
-  std::erase_if(memos_, [&](const auto& entry) {
-    if (entry.second.cycle == cycle_) return false;
-    groups_.Forget(entry.first);
     return true;
   });
 }

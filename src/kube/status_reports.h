@@ -1,7 +1,7 @@
 // What users see of a decision that is no binding and no eviction: the phase and conditions of
 // PodGroups, why a pod waits and for which node, what a queue holds. Looked at after each cycle,
-// written only where it differs from what the server has; a pod that finds its place soon is not
-// written to at all.
+// for jobs that wait or have changed; written only where it differs from what the server has; a pod
+// that finds its place soon is not written to at all.
 //
 // Owned by the scheduling thread.
 #pragma once
@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "kube/api_client.h"
 #include "kube/cluster_mirror.h"
@@ -34,7 +35,7 @@ class StatusReports {
   StatusReports(ApiClient& client, ClusterMirror& mirror, EventRecorder& events, Options options);
 
   // While the session is open.
-  void AfterCycle(const Session& session);
+  void AfterCycle(Session& session);
 
   // Nothing is held back any longer.
   void Flush();
@@ -47,7 +48,6 @@ class StatusReports {
   struct GroupMemo {
     size_t hash = 0;   // of what was wanted when it was looked at last
     size_t words = 0;  // of that without its counts
-    uint64_t cycle = 0;
     bool unschedulable = false;
     bool stale = false;  // the server has shown something since
   };
@@ -64,7 +64,7 @@ class StatusReports {
   void ReportWaitingPod(const Session& session, TaskId id, const std::string& message);
   void ReportQueues(const Session& session);
   void ReportQueue(const Session& session, QueueId id, const Resource& allocated);
-  void ForgetOthers();
+  void ForgetPlacedPods();
 
   ApiClient& client_;
   ClusterMirror& mirror_;
@@ -75,6 +75,7 @@ class StatusReports {
   DesiredWrites queues_;
   std::set<std::string> reported_queues_;
   std::unordered_map<std::string, GroupMemo> memos_;  // by key
+  std::vector<std::string> refused_;                  // keys of PodGroups to look at once more
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }

@@ -68,7 +68,7 @@ bool KubeScores::Follow(const ClusterChanges& changes) {
   if (changes.node_facts.empty()) return true;
   for (auto& preferences : preferences_) preferences.reset();
   for (const NodeId node : changes.node_facts) resources_.Follow(node);
-  // Images are counted over all nodes: when one has others the tables are built anew.
+  // Images are counted over all nodes: where such a count is another one, the node has changed.
   if (any_soft_taints_) {
     LookForSoftTaints();
   } else {

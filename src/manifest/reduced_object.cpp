@@ -1,10 +1,12 @@
 // Each kind has a pattern of the fields that stay: names, and in braces what stays of the value
-// below; without braces all of it stays. Of a list the pattern holds for every item.
+// below; without braces all of it stays. Of a list the pattern holds for every item; in brackets
+// before it, what items must have to stay: one of these fields, or a field of this text.
 #include "manifest/reduced_object.h"
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,9 +22,24 @@ namespace {
 struct Pattern {
   // Empty: everything below stays.
   std::map<std::string, Pattern, std::less<>> fields;
+  // Of items of a list: a field, and as JSON what it must say, empty: whatever.
+  std::vector<std::pair<std::string, std::string>> one_of;
 };
 
-// "name,spec{nodeName,containers{name}}"; returns behind the last character it took.
+// "resources|type=Ready"
+void ParseCondition(std::string_view text, Pattern& pattern) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find('|'));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const size_t equal = word.find('=');
+    pattern.one_of.emplace_back(word.substr(0, equal),
+                                equal == std::string_view::npos
+                                    ? std::string()
+                                    : fmt::format("\"{}\"", word.substr(equal + 1)));
+  }
+}
+
+// "name,spec{nodeName,containers[image]{name,image}}"; returns behind the last character it took.
 size_t ParsePattern(std::string_view text, size_t at, Pattern& pattern) {
   std::string name;
   const auto finish = [&] {
@@ -31,7 +48,11 @@ size_t ParsePattern(std::string_view text, size_t at, Pattern& pattern) {
   };
   while (at < text.size()) {
     const char c = text[at++];
-    if (c == '{') {
+    if (c == '[') {
+      const size_t end = text.find(']', at);
+      ParseCondition(text.substr(at, end - at), pattern.fields[name]);
+      at = end + 1;
+    } else if (c == '{') {
       Pattern& below = pattern.fields[name];
       name.clear();
       at = ParsePattern(text, at, below);
@@ -66,14 +87,15 @@ std::string PatternText(std::string_view kind) {
                      keys::kCooldownTime, keys::kCooldownTimeAlternative, keys::kExpectedRunTime}) +
            fmt::format(
                " spec{{nodeName,schedulerName,priorityClassName,priority,preemptionPolicy,"
-               "containers{0},initContainers{0},volumes{{name,persistentVolumeClaim{{claimName}},"
-               "ephemeral{{none}},image{{reference}}}},affinity,nodeSelector,tolerations,"
-               "topologySpreadConstraints,overhead,resources{{requests,limits}},schedulingGates,"
-               "hostNetwork}} status{{phase,conditions{{type,status,reason,lastTransitionTime}},"
-               "startTime,nominatedNodeName,containerStatuses{{name,resources,allocatedResources}},"
-               "initContainerStatuses{{name,resources,allocatedResources}},resources,"
-               "allocatedResources}}",
-               kContainers);
+               "containers{0},initContainers{0},volumes[persistentVolumeClaim|ephemeral|image]{{"
+               "name,"
+               "persistentVolumeClaim{{claimName}},ephemeral{{none}},image{{reference}}}},affinity,"
+               "nodeSelector,tolerations,topologySpreadConstraints,overhead,"
+               "resources{{requests,limits}},schedulingGates,hostNetwork}} status{{phase,"
+               "conditions[type=PodScheduled|type=DisruptionTarget|type=PodResizePending]{{type,"
+               "status,reason,lastTransitionTime}},startTime,nominatedNodeName,"
+               "containerStatuses{1},initContainerStatuses{1},resources,allocatedResources}}",
+               kContainers, "[resources]{name,resources,allocatedResources}");
   if (kind == "PodGroup")
     return Metadata({keys::kPreemptable, keys::kRevocableZone, keys::kCooldownTime,
                      keys::kCooldownTimeAlternative, keys::kBudgetMinAvailable,
@@ -144,13 +166,18 @@ class Reducer {
   }
 
  private:
-  void Value(const Pattern& pattern) {
+  // False: an item that does not stay.
+  bool Value(const Pattern& pattern) {
     const char first = scanner_.Peek();
     if (first == '{' && !pattern.fields.empty()) return Object(pattern);
-    if (first == '[' && !pattern.fields.empty()) return List(pattern);
+    if (first == '[' && !pattern.fields.empty()) {
+      List(pattern);
+      return true;
+    }
     const size_t begin = scanner_.offset();
-    if (!scanner_.SkipValue()) return;
-    Copy(std::string_view(json_).substr(begin, scanner_.offset() - begin));
+    if (scanner_.SkipValue())
+      Copy(std::string_view(json_).substr(begin, scanner_.offset() - begin));
+    return true;
   }
 
   // On one line: where there are line breaks, they stand between values.
@@ -172,15 +199,16 @@ class Reducer {
     }
   }
 
-  void Object(const Pattern& pattern) {
-    if (!scanner_.EnterObject()) return;
+  bool Object(const Pattern& pattern) {
+    bool stays = pattern.one_of.empty();
+    if (!scanner_.EnterObject()) return stays;
     out_ += '{';
     bool any = false;
     std::string_view key;
     while (scanner_.NextKey(key)) {
       const auto field = pattern.fields.find(key);
       if (field == pattern.fields.end()) {
-        if (!scanner_.SkipValue()) return;
+        if (!scanner_.SkipValue()) return stays;
         continue;
       }
       if (any) out_ += ',';
@@ -188,9 +216,15 @@ class Reducer {
       out_ += '"';
       out_ += key;
       out_ += "\":";
+      const size_t begin = out_.size();
       Value(field->second);
+      if (stays) continue;
+      const std::string_view value = std::string_view(out_).substr(begin);
+      for (const auto& [name, text] : pattern.one_of)
+        stays = stays || (name == key && (text.empty() || text == value));
     }
     out_ += '}';
+    return stays;
   }
 
   void List(const Pattern& pattern) {
@@ -198,9 +232,13 @@ class Reducer {
     out_ += '[';
     bool any = false;
     while (scanner_.NextItem()) {
+      const size_t begin = out_.size();
       if (any) out_ += ',';
-      any = true;
-      Value(pattern);
+      if (Value(pattern)) {
+        any = true;
+      } else {
+        out_.resize(begin);
+      }
     }
     out_ += ']';
   }

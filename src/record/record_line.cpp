@@ -6,6 +6,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/json_writer.h"
+#include "manifest/json_scanner.h"
 #include "record/memory_json.h"
 
 namespace krafla {
@@ -126,7 +127,10 @@ namespace {
 class LineReader {
  public:
   explicit LineReader(std::string_view line) : padded_(line) {
-    sound_ = !parser_.iterate(padded_).get(document_) && !document_.get_object().get(root_);
+    // Looking for a second field in a text that is broken behind the first is not safe.
+    JsonScanner scanner(std::string_view(padded_.data(), padded_.size()));
+    sound_ = scanner.Peek() == '{' && scanner.SkipValue() && scanner.AtEnd() &&
+             !parser_.iterate(padded_).get(document_) && !document_.get_object().get(root_);
   }
   bool sound() const { return sound_; }
 

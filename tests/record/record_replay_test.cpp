@@ -155,6 +155,22 @@ TEST(RecordReplay, WhatIsNoRecordIsAnError) {
   EXPECT_FALSE(ReplaySegment(folder.text() + "/none", {}));
 }
 
+TEST(RecordReplay, ADamagedLineIsAnErrorOrAnotherLine) {
+  const std::string line =
+      R"({"put":"Pod","key":"a/b","object":{"kind":"Pod","metadata":{"name":"b","labels":{"x":"\""}},)"
+      R"("spec":{"list":[1,2,{"y":null}]}},"binding":"n1","phase":"Pending"})";
+  ASSERT_TRUE(ParseRecordLine(line));
+  for (size_t size = 0; size < line.size(); ++size)
+    EXPECT_FALSE(ParseRecordLine(line.substr(0, size))) << size;
+  for (size_t at = 0; at < line.size(); ++at) {
+    for (const char wrong : {'{', '}', '"', '[', ']', ',', '\\', '\x01', '\xff'}) {
+      std::string damaged = line;
+      damaged[at] = wrong;
+      (void)ParseRecordLine(damaged);  // whatever it is, it is read to its end
+    }
+  }
+}
+
 TEST(RecordReplay, AnotherDecisionIsShown) {
   Folder folder;
   {

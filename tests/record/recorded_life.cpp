@@ -50,6 +50,7 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
   EXPECT_FALSE(problems.HasErrors());
   mirror_.SetConfig(config);
   loop_.emplace(mirror_.live(), std::move(config), zone_, log_);
+  loop_->CompareWithFreshSessions();
   loop_->SetBeforeSession([this](CycleMemory& memory) {
     // Somebody else remembers something too.
     if (dice_.Chance(10)) memory.JobLossOf("default/ghost").at = now_;
@@ -90,6 +91,17 @@ void RecordedLife::Put(const std::string& name, const Thing& thing, bool reread)
   ASSERT_TRUE(head) << thing.json;
   message.head = std::move(*head);
   message.head.resource_version = std::to_string(++version_);
+  // As a watch does it; what is read again is decoded by the mirror.
+  if (!reread) {
+    std::unique_ptr<ParcelDecoder>& decoder = decoders_[thing.kind];
+    if (decoder == nullptr)
+      decoder =
+          std::make_unique<ParcelDecoder>(DecodeOptions{.lenient = true, .finds_odd_words = false});
+    message.parcel = decoder->Decode(message.object, name);
+    // A message that found no room is made once more.
+    if (dice_.Chance(10)) message.parcel = decoder->Decode(message.object, name);
+    decoder->NoteSent();
+  }
   there_[name] = thing;
   mirror_.Apply(std::move(message));
 }

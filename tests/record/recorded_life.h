@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kube/cluster_mirror.h"
+#include "manifest/parcel_decoder.h"
 #include "property/random_cluster.h"
 #include "record/record_cycle.h"
 #include "record/record_line.h"
@@ -62,6 +64,7 @@ class RecordedLife final : public DecisionSink {
   std::map<std::string, Thing> there_;    // "Pod a/b"
   std::map<std::string, Thing> waiting_;  // not yet made
   ApiTextParser parser_;
+  std::map<WatchedKind, std::unique_ptr<ParcelDecoder>> decoders_;
   uint64_t version_ = 0;
   RecordedCycle last_;
   std::vector<std::string> decisions_;

@@ -88,8 +88,24 @@ TEST(ReducedObject, LeavesOutWhatNobodyReads) {
   EXPECT_EQ(*reduced,
             R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","annotations":)"
             R"({"volcano.sh/preemptable":"true"}},"spec":{"containers":[{"name":"c","resources":)"
-            R"({"requests":{"cpu":"1","odd\"\n":"2 3"}}}],"volumes":[{"name":"v"}]},)"
+            R"({"requests":{"cpu":"1","odd\"\n":"2 3"}}}],"volumes":[]},)"
             R"("status":{"phase":"Running"}})");
+}
+
+TEST(ReducedObject, OfListsItemsStayThatSomebodyReads) {
+  const auto reduced = ReduceObject(
+      "Pod",
+      R"({"spec":{"volumes":[{"name":"a","emptyDir":{}},{"name":"b","persistentVolumeClaim":)"
+      R"({"claimName":"c","readOnly":true}},{"name":"d","image":{"reference":"i"}},7]},)"
+      R"("status":{"conditions":[{"type":"Ready","status":"True"},{"status":"True","type":)"
+      R"("PodScheduled"},{"type":"Initialized","status":"True"}],"containerStatuses":[{"name":"x",)"
+      R"("state":{}},{"name":"y","resources":{}}]}})");
+  ASSERT_TRUE(reduced);
+  EXPECT_EQ(
+      *reduced,
+      R"({"spec":{"volumes":[{"name":"b","persistentVolumeClaim":{"claimName":"c"}},)"
+      R"({"name":"d","image":{"reference":"i"}},7]},"status":{"conditions":[{"status":"True",)"
+      R"("type":"PodScheduled"}],"containerStatuses":[{"name":"y","resources":{}}]}})");
 }
 
 TEST(ReducedObject, WhatIsNoObjectIsNothing) {
