@@ -56,12 +56,13 @@ Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
   const Cluster& cluster = session_.cluster;
   const NodeId node = cluster.nodes_by_name[position];
   Resource room = cluster.FutureIdle(node);
-  sums.candidates[position] = 0;
+  sums.all_candidates -= std::exchange(sums.candidates[position], 0);
   for (const TaskId id : cluster.nodes[node].tasks) {
     const Task& task = cluster.tasks[id];
     if (!Counts(sums.group, task)) continue;
     room.Add(cluster.classes[task.cls].request);
     ++sums.candidates[position];
+    ++sums.all_candidates;
   }
   return room;
 }

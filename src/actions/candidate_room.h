@@ -28,6 +28,7 @@ class CandidateRoom {
   std::span<const uint64_t> NodesFor(TaskId task, const VictimRule& rule);
   // Whether there are candidates on a node, as of the last call.
   bool HasCandidates(uint32_t position) const { return current_->candidates[position] > 0; }
+  bool HasCandidates() const { return current_->all_candidates > 0; }
 
  private:
   // Whose tasks count.
@@ -47,6 +48,7 @@ class CandidateRoom {
     size_t synced = 0;  // of the session's node changes
     AmountColumns room;
     std::vector<uint32_t> candidates;  // by position
+    size_t all_candidates = 0;
     std::unordered_map<ClassId, ClassBits> classes;
   };
 

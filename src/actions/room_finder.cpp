@@ -215,15 +215,18 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
   bits_.resize(with_room.size());
   for (size_t word = 0; word < bits_.size(); ++word)
     bits_[word] = with_room[word] & ranking.allowed[word];
-  // Sums are worth it when many ask: making them is like asking every node once or twice.
-  VictimBounds::Taken taken;
-  const bool many_ask = long_searches_ >= bits_.size();
-  if (many_ask && rule.whose == VictimRule::Whose::kOtherJobsOfQueue && bounds_.Know(task))
-    taken = bounds_.Narrow(task, bits_);
+  const VictimBounds::Taken taken = Narrow(task, rule);
   if (TryBits(statement, task, rule, order, ranking)) return true;
-  ++long_searches_;
   if (taken.any()) TryForTheRecord(statement, task, rule, ranking, taken);
   return false;
+}
+
+// Takes nodes off bits_ where the plugins would not let enough go. Sums are worth it when many have
+// been asked in vain: making them is like asking some more.
+VictimBounds::Taken RoomFinder::Narrow(TaskId task, const VictimRule& rule) {
+  if (tries_in_vain_ < session_.cluster.nodes_by_name.size() / 4 || !bounds_.Know(task, rule))
+    return {};
+  return bounds_.Narrow(task, rule, bits_);
 }
 
 // What was known before is tried on one node all the same: it says what is missing.
@@ -270,8 +273,11 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
       return ranking.scores[a] > ranking.scores[b];
     return a < b;
   });
+  bits_.assign(with_room.size(), 0);
+  for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
+  losses_matter_ |= Narrow(task, rule).any();
   return std::any_of(positions_.begin(), positions_.end(),
-                     [&](uint32_t p) { return Try(statement, task, rule, p); });
+                     [&](uint32_t p) { return IsIn(bits_, p) && Try(statement, task, rule, p); });
 }
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
@@ -280,6 +286,7 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
                                        session_.cluster.nodes_by_name[position], rule, &made_);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
+  ++tries_in_vain_;
   losses_matter_ |= made != MakeRoom::kNoForTheNode;
   if (made == MakeRoom::kNoForThePredicate) refused_.push_back(position);
   // Kept for tasks that will not try: what was tried, who was spared last, what was missing.
@@ -313,6 +320,7 @@ void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule,
     if (!ranking.IsAllowed(p) || (chosen != n && !room_.HasCandidates(p))) continue;
     CollectCandidates(session_, session_.cluster.nodes_by_name[p], task, rule, candidates);
     if (chosen == n || !candidates.empty()) chosen = p;
+    if (!room_.HasCandidates()) break;
   }
   if (chosen == n) return;
   const NodeId node = session_.cluster.nodes_by_name[chosen];

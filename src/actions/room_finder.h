@@ -69,6 +69,7 @@ class RoomFinder {
               const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room);
+  VictimBounds::Taken Narrow(TaskId task, const VictimRule& rule);
   bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                const NodeRanking& ranking);
   void TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
@@ -86,7 +87,7 @@ class RoomFinder {
   Session& session_;
   CandidateRoom room_;
   VictimBounds bounds_;
-  size_t long_searches_ = 0;  // that asked every node with room, in vain
+  size_t tries_in_vain_ = 0;
   KnownInVain in_vain_;
   KnownInVain::Key key_;
   RepeatedSteps repeated_;

@@ -21,16 +21,27 @@ void SetBit(std::vector<uint64_t>& bits, uint32_t position, bool value) {
 
 }  // namespace
 
-bool VictimBounds::Know(TaskId task) const {
+bool VictimBounds::Know(TaskId task, const VictimRule& rule) const {
   const Task& t = session_.cluster.tasks[task];
   const Job& job = session_.cluster.jobs[t.job];
+  if (rule.whose == VictimRule::Whose::kOwnJob) return false;
   // Candidates of its own job, and best-effort ones for a best-effort task, would have to be told
   // apart from the queue's others.
-  if (t.best_effort || job.Count(TaskStatus::kBound) + job.Count(TaskStatus::kRunning) > 0)
+  if (rule.whose == VictimRule::Whose::kOtherJobsOfQueue &&
+      (t.best_effort || job.Count(TaskStatus::kBound) + job.Count(TaskStatus::kRunning) > 0))
     return false;
-  const auto& tiers = session_.preempting_tiers();
+  const auto& tiers = session_.voting_tiers(rule.asking());
   return std::any_of(tiers.begin(), tiers.end(),
                      [](const Session::VotingTier& tier) { return !tier.voters.empty(); });
+}
+
+// As CandidacyOf, for any task of the queue.
+bool VictimBounds::Counts(const Task& task, QueueId queue) const {
+  if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid()) return false;
+  const QueueId its = session_.cluster.jobs[task.job].queue;
+  if (asking_ == Asking::kPreempt) return its == queue;
+  return task.status == TaskStatus::kRunning && its != queue &&
+         session_.cluster.queues[its].reclaimable;
 }
 
 void VictimBounds::CatchUp() {
@@ -42,8 +53,7 @@ void VictimBounds::CatchUp() {
     for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p)
       position_of_[cluster.nodes_by_name[p].value] = p;
     seen_.resize(cluster.nodes_by_name.size());
-    for (const Session::VotingTier& tier : session_.preempting_tiers())
-      voters_ += tier.voters.size();
+    for (const Session::VotingTier& tier : Tiers()) voters_ += tier.voters.size();
     levels_.resize(cluster.jobs.size() * voters_);
     levels_known_.resize(cluster.jobs.size());
     nodes_seen_ = nodes.size();
@@ -63,7 +73,7 @@ void VictimBounds::NoteLevels(TaskId task) {
   bool changed = !levels_known_[job.value];
   levels_known_[job.value] = true;
   size_t at = job.value * voters_;
-  for (const Session::VotingTier& tier : session_.preempting_tiers())
+  for (const Session::VotingTier& tier : Tiers())
     for (const VictimLevels* voter : tier.voters) {
       const int64_t level = voter != nullptr ? voter->level(task) : 0;
       changed |= std::exchange(levels_[at++], level) != level;
@@ -75,7 +85,7 @@ void VictimBounds::NoteLevels(TaskId task) {
 
 VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const Cluster& cluster = session_.cluster;
-  const Session::VotingTier& tier = session_.preempting_tiers()[sums.tier];
+  const Session::VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const NodeId node = cluster.nodes_by_name[position];
   Resource all;
@@ -87,12 +97,11 @@ VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
   jobs_.clear();
   for (const TaskId id : cluster.nodes[node].tasks) {
     const Task& task = cluster.tasks[id];
-    if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid() ||
-        cluster.jobs[task.job].queue != sums.queue)
-      continue;
+    if (!Counts(task, sums.queue)) continue;
     bool passes = true;
     for (size_t v = 0; v < voters; ++v) {
-      const bool named = tier.voters[v] == nullptr || tier.voters[v]->level(id) >= sums.needed[v];
+      const bool named =
+          tier.voters[v] == nullptr || tier.voters[v]->level(id) >= sums.needed[2 * v];
       if (named) somebody_[v] = true;
       passes &= named;
     }
@@ -120,8 +129,10 @@ VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
 
 VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task) {
   needed_.clear();
-  for (const VictimLevels* voter : session_.preempting_tiers()[tier].voters)
+  for (const VictimLevels* voter : Tiers()[tier].voters) {
     needed_.push_back(voter != nullptr ? voter->needed(task) : 0);
+    needed_.push_back(voter != nullptr && voter->state ? static_cast<int64_t>(voter->state()) : 0);
+  }
   const auto found = std::find_if(sums_.begin(), sums_.end(), [&](const auto& sums) {
     return sums->queue == queue && sums->tier == tier && sums->needed == needed_;
   });
@@ -172,15 +183,20 @@ void VictimBounds::Synchronize(Sums& sums) {
   }
 }
 
-VictimBounds::Taken VictimBounds::Narrow(TaskId task, std::span<uint64_t> nodes) {
+VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
+                                         std::span<uint64_t> nodes) {
+  asking_ = rule.asking();
   CatchUp();
   const Cluster& cluster = session_.cluster;
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
   const Resource& request = cluster.Request(task);
-  const std::optional<Resource> missing = session_.ShareMissing(queue, task);
+  // Evictions in other queues do not help its own.
+  std::optional<Resource> missing;
+  if (asking_ == Asking::kPreempt && rule.checks_everything)
+    missing = session_.ShareMissing(queue, task);
   tiers_.clear();
-  for (size_t t = 0; t < session_.preempting_tiers().size(); ++t)
-    if (!session_.preempting_tiers()[t].voters.empty()) tiers_.push_back(&SumsOf(queue, t, task));
+  for (size_t t = 0; t < Tiers().size(); ++t)
+    if (!Tiers()[t].voters.empty()) tiers_.push_back(&SumsOf(queue, t, task));
 
   Taken taken;
   const auto note = [](uint32_t& first, size_t block, uint64_t bits) {

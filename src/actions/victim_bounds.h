@@ -1,4 +1,4 @@
-// Nodes where preemption cannot help although all candidates together would be enough: those whom
+// Nodes where evictions cannot help although all candidates together would be enough: those whom
 // plugins may let go are too few, or free too little of what the queue has too much of. Known from
 // sums; no plugin votes.
 //
@@ -9,7 +9,7 @@
 //    second tier would let go counts only where the first may let nobody go.
 // 3. Sums follow the session's changed nodes, and the nodes of jobs of which a level has changed.
 //
-// The bounds are wide: what is left is asked. For preemption between jobs of a queue.
+// The bounds are wide: what is left is asked. For preemption between jobs of a queue, and reclaim.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "actions/victim_search.h"
 #include "session/amount_columns.h"
 #include "session/session.h"
 
@@ -28,8 +29,8 @@ class VictimBounds {
 
   explicit VictimBounds(Session& session) : session_(session) {}
 
-  // Whether anything is known about whom a task may preempt.
-  bool Know(TaskId task) const;
+  // Whether anything is known about whom a task may evict.
+  bool Know(TaskId task, const VictimRule& rule) const;
 
   // A node of each kind that was taken off, by position.
   struct Taken {
@@ -37,8 +38,9 @@ class VictimBounds {
     uint32_t for_share = kNowhere;
     bool any() const { return for_votes != kNowhere || for_share != kNowhere; }
   };
-  // Takes such nodes off `nodes`, a bit per position in nodes_by_name.
-  Taken Narrow(TaskId task, std::span<uint64_t> nodes);
+  // Takes such nodes off `nodes`, a bit per position in nodes_by_name. Of one object all calls ask
+  // for the same, to preempt or to reclaim.
+  Taken Narrow(TaskId task, const VictimRule& rule, std::span<uint64_t> nodes);
 
  private:
   // What one tier may let go, for tasks of a queue that need the same levels.
@@ -58,6 +60,8 @@ class VictimBounds {
     Resource freed;
   };
 
+  const std::vector<Session::VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
+  bool Counts(const Task& task, QueueId queue) const;
   void CatchUp();
   void NoteLevels(TaskId task);
   Sums& SumsOf(QueueId queue, size_t tier, TaskId task);
@@ -66,6 +70,7 @@ class VictimBounds {
   AddedUp AddUp(Sums& sums, uint32_t position);
 
   Session& session_;
+  Asking asking_ = Asking::kPreempt;
   std::vector<std::unique_ptr<Sums>> sums_;
   uint64_t asked_ = 0;
   // Nodes on which something has changed, in order; how far the session's lists are in it.

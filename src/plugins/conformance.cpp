@@ -30,10 +30,11 @@ class ConformancePlugin final : public Plugin, public DrainGuard {
     };
     hooks.reclaimable = hooks.preemptable;
     hooks.vote_depends_on = [](Asking, TaskId, std::vector<uint64_t>&) {};  // the candidate alone
-    hooks.victim_levels =
+    hooks.preempt_levels =
         VictimLevels{.level = [this](TaskId id) { return IsCritical(id) ? 0 : 1; },
                      .needed = [](TaskId) { return 1; },
                      .names_first = true};
+    hooks.reclaim_levels = hooks.preempt_levels;
     hooks.unified_evictable = [this](const EvictionContext&, std::span<const TaskId> candidates,
                                      std::vector<TaskId>& victims) {
       return KeepOthers(candidates, victims);

@@ -112,7 +112,7 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   };
   // A job without one of its tasks has no larger a share than with it. What tasks need is rounded
   // down, so that a few numbers stand for all of them.
-  hooks.victim_levels =
+  hooks.preempt_levels =
       VictimLevels{.level =
                        [this](TaskId id) {
                          const JobId job = cluster_->tasks[id].job;

@@ -51,7 +51,7 @@ class GangPlugin final : public Plugin {
     };
     hooks.reclaimable = hooks.preemptable;
     hooks.vote_depends_on = [](Asking, TaskId, std::vector<uint64_t>&) {};  // the candidates' jobs
-    hooks.victim_levels = VictimLevels{
+    hooks.preempt_levels = VictimLevels{
         .level =
             [this](TaskId id) {
               const JobId job = cluster_->tasks[id].job;
@@ -59,6 +59,7 @@ class GangPlugin final : public Plugin {
             },
         .needed = [](TaskId) { return 1; },
         .names_first = true};
+    hooks.reclaim_levels = hooks.preempt_levels;
     // Gang preemption weighs whole gangs against each other itself.
     hooks.unified_evictable = [](const EvictionContext&, std::span<const TaskId> candidates,
                                  std::vector<TaskId>& victims) {

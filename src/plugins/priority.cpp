@@ -45,7 +45,7 @@ class PriorityPlugin final : public Plugin {
       words.push_back(task.job.valid() ? static_cast<uint32_t>(cluster_->jobs[task.job].priority)
                                        : UINT64_MAX);
     };
-    hooks.victim_levels =
+    hooks.preempt_levels =
         VictimLevels{.level = [this](TaskId id) { return -int64_t{PriorityOfJob(id)}; },
                      .needed = [this](TaskId id) { return 1 - int64_t{PriorityOfJob(id)}; },
                      .names_first = true};

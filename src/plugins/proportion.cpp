@@ -57,6 +57,11 @@ class ProportionPlugin final : public Plugin {
   bool IsOverused(QueueId queue) const;
   bool IsAllocatable(QueueId queue, TaskId task) const;
   bool IsAllocatableWithout(QueueId queue, TaskId task, std::span<const TaskId> gone) const;
+  // Whether its queue has more than it deserves.
+  static bool MayGive(const Account& account) {
+    return !account.allocated.LessEqual(account.deserved, Missing::kZero);
+  }
+  uint64_t WhoMayGive() const;
   Resource ShareMissing(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const;
@@ -101,6 +106,13 @@ void ProportionPlugin::Open(Session& session, const PluginOption& option, Plugin
   hooks.allocatable_without = [this](QueueId queue, TaskId task, std::span<const TaskId> gone) {
     return IsAllocatableWithout(queue, task, gone);
   };
+  hooks.reclaim_levels = VictimLevels{.level =
+                                          [this](TaskId id) {
+                                            const Account* account = FindAccount(id);
+                                            return account != nullptr && MayGive(*account);
+                                          },
+                                      .needed = [](TaskId) { return 1; },
+                                      .state = [this] { return WhoMayGive(); }};
   hooks.share_missing = [this](QueueId queue, TaskId task) { return ShareMissing(queue, task); };
   hooks.vote_depends_on = [this](Asking asking, TaskId task, std::vector<uint64_t>& words) {
     // Candidates for reclaim are judged by what their queues have.
@@ -307,6 +319,17 @@ bool ProportionPlugin::IsAllocatableWithout(QueueId queue, TaskId task,
     if (job.valid() && cluster_->jobs[job].queue == queue) allocated.Sub(cluster_->Request(other));
   }
   return StaysWithinDeserved(queue, task, allocated);
+}
+
+// A bit per queue; of more queues than that, whatever they have together.
+uint64_t ProportionPlugin::WhoMayGive() const {
+  if (cluster_->queues_by_name.size() > 64) return accounts_state_;
+  uint64_t bits = 0;
+  for (const QueueId queue : cluster_->queues_by_name) {
+    const Account& account = accounts_[queue];
+    bits = bits << 1 | (account.known && MayGive(account) ? 1 : 0);
+  }
+  return bits;
 }
 
 Resource ProportionPlugin::ShareMissing(QueueId queue, TaskId task) const {

@@ -1,5 +1,9 @@
 #include "session/amount_columns.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -51,7 +55,18 @@ void AmountColumns::LookOver(Column& column, size_t block) const {
 
 uint64_t AmountColumns::Compare(const double* amounts, double amount) {
   uint64_t bits = 0;
+#ifdef __SSE2__
+  // Two at a time; the same subtraction and comparison as IsEnough.
+  const __m128d wanted = _mm_set1_pd(amount);
+  const __m128d tolerance = _mm_set1_pd(kTolerance);
+  for (uint32_t i = 0; i < kBlock; i += 2) {
+    const __m128d short_of = _mm_sub_pd(wanted, _mm_loadu_pd(amounts + i));
+    const int both = _mm_movemask_pd(_mm_cmplt_pd(short_of, tolerance));
+    bits |= static_cast<uint64_t>(both) << i;
+  }
+#else
   for (uint32_t i = 0; i < kBlock; ++i) bits |= uint64_t{IsEnough(amount, amounts[i])} << i;
+#endif
   return bits;
 }
 

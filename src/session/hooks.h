@@ -68,15 +68,17 @@ using VictimsFn = std::function<Vote(TaskId for_task, std::span<const TaskId> ca
 // For what somebody would have to go.
 enum class Asking : uint8_t { kPreempt, kReclaim };
 
-// Bounds on whom a plugin names as victims of preemption, by which nodes are left out unasked
+// Bounds on whom a plugin names as victims, by which nodes are left out unasked
 // (actions/victim_bounds.h).
 struct VictimLevels {
-  // What a candidate has. Changes only when a task of its job does, and then for all of them.
+  // What a candidate has. Changes only when a task of its job does, and then for all of them, or
+  // when `state` does.
   std::function<int64_t(TaskId candidate)> level;
   // What it must have for this task: one that has less is never named.
-  std::function<int64_t(TaskId preemptor)> needed;
-  // Of the candidates of a job that is not the preemptor's, the first is named if it has that.
+  std::function<int64_t(TaskId for_task)> needed;
+  // Of the candidates of a job that is not the task's own, the first is named if it has that.
   bool names_first = false;
+  std::function<uint64_t()> state = {};  // empty: always the same
 };
 
 // Who asks for a whole bundle of victims (gang preemption): kept apart from task-wise preemption.
@@ -134,8 +136,9 @@ struct PluginHooks {
   // such tasks a "no" everywhere is remembered (actions/known_in_vain.h); a plugin that votes and
   // does not say what on is always asked.
   std::function<void(Asking, TaskId, std::vector<uint64_t>& words)> vote_depends_on;
-  // For preemptable; without them anybody may be named.
-  std::optional<VictimLevels> victim_levels;
+  // For preemptable and for reclaimable; without them anybody may be named.
+  std::optional<VictimLevels> preempt_levels;
+  std::optional<VictimLevels> reclaim_levels;
   // What would have to be evicted from the queue, at least, before allocatable may say yes to the
   // task.
   std::function<Resource(QueueId, TaskId)> share_missing;

@@ -60,6 +60,7 @@ struct NodeSearch::ClassCache {
   // changes.
   bool local = false;
   size_t synced = 0;
+  bool fits = false;            // these are good:
   std::vector<uint64_t> later;  // bits: the request fits what will be free
   std::vector<uint64_t> now;    // bits: … and what is free now
   // Where the request fits, and where preemption wanted to know, these are known:
@@ -235,8 +236,8 @@ void NodeSearch::Verify() {
       const NodeId node = cluster_.nodes_by_name[p];
       const bool later = request.LessEqual(cluster_.FutureIdle(node), Missing::kZero);
       const bool now = later && request.LessEqual(cluster_.idle[node], Missing::kZero);
-      KRAFLA_CHECK(later == ((cache.later[p / kBlock] & BitOf(p)) != 0) &&
-                       now == ((cache.now[p / kBlock] & BitOf(p)) != 0),
+      KRAFLA_CHECK(!cache.fits || (later == ((cache.later[p / kBlock] & BitOf(p)) != 0) &&
+                                   now == ((cache.now[p / kBlock] & BitOf(p)) != 0)),
                    "whether a request fits has followed");
       KRAFLA_CHECK(
           (cache.known[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
@@ -319,29 +320,38 @@ void NodeSearch::Ask(TaskId task, ClassCache& cache, uint32_t p) {
   KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
 }
 
+// Nothing is known yet.
+void NodeSearch::Begin(ClassCache& cache) {
+  const size_t n = cluster_.nodes_by_name.size();
+  const size_t blocks = (n + kBlock - 1) / kBlock;
+  cache.local = true;
+  cache.fits = false;
+  cache.later.assign(blocks, 0);
+  cache.now.assign(blocks, 0);
+  cache.known.assign(blocks, 0);
+  cache.passes.assign(blocks, 0);
+  cache.verdict.resize(n);
+  cache.score.resize(n);
+  cache.block_best.assign(blocks, kNone);
+  if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
+}
+
+// Which nodes have room, and what those say of which it is not known yet.
 void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   const FreeAmounts& free = Free();
   const Resource& request = cluster_.Request(task);
-  const size_t blocks = free.later().blocks();
-  cache.local = true;
-  cache.later.resize(blocks);
-  cache.now.resize(blocks);
-  cache.known.assign(blocks, 0);
-  cache.passes.assign(blocks, 0);
-  cache.verdict.resize(cluster_.nodes_by_name.size());
-  cache.score.resize(cluster_.nodes_by_name.size());
-  cache.block_best.assign(blocks, kNone);
-  if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
-  for (size_t block = 0; block < blocks; ++block) {
+  cache.fits = true;
+  for (size_t block = 0; block < free.later().blocks(); ++block) {
     const uint64_t later = free.later().Fits(request, block);
     cache.later[block] = later;
     cache.now[block] = later == 0 ? 0 : later & free.now().Fits(request, block);
     if (later == 0) continue;
-    ForEachNode(block, later, [&](uint32_t p) { Ask(task, cache, p); });
+    ForEachNode(block, later & ~cache.known[block], [&](uint32_t p) { Ask(task, cache, p); });
     cache.block_best[block] =
         BestOfBlock(cache.score, block, cache.now[block] & cache.passes[block]);
     if (!cache.allowed_best.empty())
-      cache.allowed_best[block] = BestOfBlock(cache.score, block, later & cache.Allowed()[block]);
+      cache.allowed_best[block] =
+          BestOfBlock(cache.score, block, cache.known[block] & cache.Allowed()[block]);
   }
 }
 
@@ -354,7 +364,7 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   for (auto* bits : {&cache.later, &cache.now, &cache.known, &cache.passes}) (*bits)[block] &= ~bit;
   const NodeId node = cluster_.nodes_by_name[p];
   const Resource& request = cluster_.Request(task);
-  if (request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
+  if (cache.fits && request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
     cache.later[block] |= bit;
     if (request.LessEqual(cluster_.idle[node], Missing::kZero)) cache.now[block] |= bit;
     Ask(task, cache, p);
@@ -373,10 +383,10 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
 }
 
-void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
+void NodeSearch::Synchronize(TaskId task, ClassCache& cache, bool fits) {
   const std::vector<NodeId>& changes = session_.node_changes();
   if (!cache.local || changes.size() - cache.synced > cluster_.nodes_by_name.size()) {
-    LookAtAll(task, cache);
+    Begin(cache);
   } else {
     ++synchronizations_;
     for (size_t i = cache.synced; i < changes.size(); ++i) {
@@ -386,6 +396,7 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
     }
   }
   cache.synced = changes.size();
+  if (fits && !cache.fits) LookAtAll(task, cache);
 }
 
 bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
@@ -537,7 +548,7 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
 
   if (memory == nullptr && IsNodeLocal(t.cls) && ScoresAreNodeLocal(t.cls) &&
       !session_.HasBestNode()) {
-    Synchronize(task, cache);
+    Synchronize(task, cache, true);
     const Choice choice = BestKept(cache);
     if (!choice.node.valid()) error = ExplainKept(task, cache);
     return choice;
@@ -639,7 +650,7 @@ const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {
 std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMemory* memory) {
   if (!CanRank(task, memory)) return std::nullopt;
   ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
-  Synchronize(task, cache);
+  Synchronize(task, cache, false);
   const bool first = cache.allowed_best.empty();
   if (first) cache.allowed_best.assign(cache.known.size(), kNone);
   if (!cache.fixed->unclear.empty()) {

@@ -125,7 +125,9 @@ class NodeSearch {
   bool IsLiftable(ClassId cls) const;
   bool ScoresAreNodeLocal(ClassId cls) const;
   bool RoleHasOneClass(TaskId task);
-  void Synchronize(TaskId task, ClassCache& cache);
+  // `fits`: also which nodes have room.
+  void Synchronize(TaskId task, ClassCache& cache, bool fits);
+  void Begin(ClassCache& cache);
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
   void Ask(TaskId task, ClassCache& cache, uint32_t position);

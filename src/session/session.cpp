@@ -201,24 +201,27 @@ void Session::FindBoundsOnVotes() {
                   [](const auto* say) { return !*say; }))
     share_missing_.reset();
 
-  const auto names_first = [&](const PluginHooks& hooks) {
-    return hooks.victim_levels && hooks.victim_levels->names_first;
-  };
-  // A guard takes off the list of every tier, one that counts even at the end.
-  bool guards_are_bounded = true;
-  preempting_tiers_.clear();
-  for (const auto& tier : preemptable_) {
-    VotingTier& voting = preempting_tiers_.emplace_back();
-    voting.decides = true;
-    for (const auto& entry : tier) {
-      const PluginHooks& hooks = plugins_[entry.plugin].hooks;
-      voting.voters.push_back(hooks.victim_levels ? &*hooks.victim_levels : nullptr);
-      voting.decides &= names_first(hooks);
-      if (compat.guards && hooks.is_guard)
-        guards_are_bounded &= names_first(hooks) && !hooks.guard_counts;
+  for (const Asking asking : {Asking::kPreempt, Asking::kReclaim}) {
+    const bool preempts = asking == Asking::kPreempt;
+    std::vector<VotingTier>& tiers = voting_tiers_[static_cast<size_t>(asking)];
+    tiers.clear();
+    // A guard takes off the list of every tier, one that counts even at the end.
+    bool guards_are_bounded = true;
+    for (const auto& tier : preempts ? preemptable_ : reclaimable_) {
+      VotingTier& voting = tiers.emplace_back();
+      voting.decides = true;
+      for (const auto& entry : tier) {
+        const PluginHooks& hooks = plugins_[entry.plugin].hooks;
+        const auto& levels = preempts ? hooks.preempt_levels : hooks.reclaim_levels;
+        voting.voters.push_back(levels ? &*levels : nullptr);
+        const bool names_first = levels && levels->names_first;
+        voting.decides &= names_first;
+        if (compat.guards && hooks.is_guard)
+          guards_are_bounded &= names_first && !hooks.guard_counts;
+      }
     }
+    for (VotingTier& voting : tiers) voting.decides &= guards_are_bounded;
   }
-  for (VotingTier& voting : preempting_tiers_) voting.decides &= guards_are_bounded;
 }
 
 void Session::FindWhatVotesDependOn() {

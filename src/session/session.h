@@ -169,13 +169,15 @@ class Session {
   // Appends what those votes, and Allocatable, depend on beyond the candidates, their jobs and
   // their node. False when a plugin does not say.
   bool VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const;
-  // Those who vote in Preemptable, by tier.
+  // Those who vote in Preemptable or Reclaimable, by tier.
   struct VotingTier {
     std::vector<const VictimLevels*> voters;  // null: may name anybody
     // Where every voter names somebody, nobody else has a say in whether anybody goes.
     bool decides = false;
   };
-  const std::vector<VotingTier>& preempting_tiers() const { return preempting_tiers_; }
+  const std::vector<VotingTier>& voting_tiers(Asking asking) const {
+    return voting_tiers_[static_cast<size_t>(asking)];
+  }
   // Tasks to evict for nobody: nominated, then filtered by the guards.
   Victims VictimTasks();
   // ---- first that names one
@@ -300,7 +302,7 @@ class Session {
   using VoteDependencies = std::vector<decltype(PluginHooks::vote_depends_on)*>;
   std::array<std::optional<VoteDependencies>, 2> vote_dependencies_;
   bool all_know_allocatable_without_ = false;
-  std::vector<VotingTier> preempting_tiers_;
+  std::array<std::vector<VotingTier>, 2> voting_tiers_;  // by Asking
   // Of all who have a say in Allocatable; nothing when one of them does not say.
   std::optional<std::vector<const std::function<Resource(QueueId, TaskId)>*>> share_missing_;
   std::vector<const std::function<void(TaskId)>*> on_allocate_;
