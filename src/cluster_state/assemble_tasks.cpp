@@ -38,6 +38,30 @@ bool AreSorted(const std::vector<Task>& tasks, const Cluster& cluster) {
   });
 }
 
+bool operator<(const SortKey& a, const SortKey& b) {
+  return a.ns_rank != b.ns_rank ? a.ns_rank < b.ns_rank : a.name < b.name;
+}
+
+// Several lists one behind the other are sorted in pieces, which only have to be merged.
+void SortPieces(std::vector<SortKey>& keys) {
+  constexpr size_t kShortPiece = 16;
+  std::vector<ptrdiff_t> ends{0};
+  for (size_t i = 1; i < keys.size(); ++i)
+    if (keys[i] < keys[i - 1]) ends.push_back(static_cast<ptrdiff_t>(i));
+  ends.push_back(static_cast<ptrdiff_t>(keys.size()));
+  if (ends.size() > keys.size() / kShortPiece) return std::sort(keys.begin(), keys.end());
+  while (ends.size() > 2) {
+    size_t kept = 1;
+    for (size_t i = 1; i < ends.size(); i += 2) {
+      const size_t last = std::min(i + 1, ends.size() - 1);
+      std::inplace_merge(keys.begin() + ends[i - 1], keys.begin() + ends[i],
+                         keys.begin() + ends[last]);
+      ends[kept++] = ends[last];
+    }
+    ends.resize(kept);
+  }
+}
+
 // By namespace/name.
 void Sort(DraftedPods& pods, const Cluster& cluster) {
   if (AreSorted(pods.tasks, cluster)) return;
@@ -56,9 +80,7 @@ void Sort(DraftedPods& pods, const Cluster& cluster) {
     const Task& task = pods.tasks[i];
     keys.push_back({ranks[task.ns], i, cluster.Text(task.name)});
   }
-  std::sort(keys.begin(), keys.end(), [](const SortKey& a, const SortKey& b) {
-    return a.ns_rank != b.ns_rank ? a.ns_rank < b.ns_rank : a.name < b.name;
-  });
+  SortPieces(keys);
   DraftedPods sorted;
   sorted.Expect(pods.size());
   for (const SortKey& key : keys) {

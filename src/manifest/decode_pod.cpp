@@ -127,6 +127,7 @@ void PodDecoder::DecodeSpec(ObjectReader& reader, JsonValue& value, Spec& spec) 
     if (digest_.AddSpecField(reader, key, field)) return;
     if (key == "nodeName") {
       spec.node_name = reader.Text(field);
+      builder_.strings().Prefetch(spec.node_name);
     } else if (key == "schedulerName") {
       spec.scheduler_name = reader.Text(field);
     } else if (key == "priorityClassName") {
