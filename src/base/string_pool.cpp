@@ -10,6 +10,20 @@ namespace {
 
 constexpr size_t kBlockBytes = 64 * 1024;
 
+template <class Word>
+uint64_t Load(const char* at) {
+  Word word;
+  std::memcpy(&word, at, sizeof(word));
+  return word;
+}
+
+// Of fewer than eight bytes, and at least one: all of them, some twice.
+uint64_t LoadShort(const char* at, size_t bytes) {
+  if (bytes >= 4) return Load<uint32_t>(at) | (Load<uint32_t>(at + bytes - 4) << 32);
+  return Load<uint8_t>(at) | (Load<uint8_t>(at + bytes / 2) << 8) |
+         (Load<uint8_t>(at + bytes - 1) << 16);
+}
+
 // Eight bytes at a time. Nothing depends on the values: ids are given in order of appearance.
 uint64_t HashOf(std::string_view text) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ULL;
@@ -20,16 +34,11 @@ uint64_t HashOf(std::string_view text) {
   };
   const char* at = text.data();
   size_t left = text.size();
-  for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), at += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    std::memcpy(&word, at, sizeof(word));
-    mix(word);
-  }
-  if (left > 0) {
-    uint64_t word = 0;
-    std::memcpy(&word, at, left);
-    mix(word);
-  }
+  for (; left >= sizeof(uint64_t); left -= sizeof(uint64_t), at += sizeof(uint64_t))
+    mix(Load<uint64_t>(at));
+  // The last eight once more in part, where there are as many.
+  if (left > 0)
+    mix(text.size() > left ? Load<uint64_t>(at + left - sizeof(uint64_t)) : LoadShort(at, left));
   return hash * kOdd;
 }
 

@@ -14,7 +14,10 @@ constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";
 void CompleteNamespaces(Cluster& cluster) {
   std::unordered_set<StrId> known;
   for (const Namespace& entry : cluster.namespaces) known.insert(entry.name);
+  StrId last;
   const auto add = [&](StrId name) {
+    if (name == last) return;
+    last = name;
     if (known.insert(name).second) cluster.namespaces.push_back({.name = name});
   };
   for (const Task& task : cluster.tasks) add(task.ns);

@@ -38,6 +38,30 @@ bool AreSorted(const std::vector<Task>& tasks, const Cluster& cluster) {
   });
 }
 
+bool operator<(const SortKey& a, const SortKey& b) {
+  return a.ns_rank != b.ns_rank ? a.ns_rank < b.ns_rank : a.name < b.name;
+}
+
+// Several lists one behind the other are sorted in pieces, which only have to be merged.
+void SortPieces(std::vector<SortKey>& keys) {
+  constexpr size_t kShortPiece = 16;
+  std::vector<ptrdiff_t> ends{0};
+  for (size_t i = 1; i < keys.size(); ++i)
+    if (keys[i] < keys[i - 1]) ends.push_back(static_cast<ptrdiff_t>(i));
+  ends.push_back(static_cast<ptrdiff_t>(keys.size()));
+  if (ends.size() > keys.size() / kShortPiece) return std::sort(keys.begin(), keys.end());
+  while (ends.size() > 2) {
+    size_t kept = 1;
+    for (size_t i = 1; i < ends.size(); i += 2) {
+      const size_t last = std::min(i + 1, ends.size() - 1);
+      std::inplace_merge(keys.begin() + ends[i - 1], keys.begin() + ends[i],
+                         keys.begin() + ends[last]);
+      ends[kept++] = ends[last];
+    }
+    ends.resize(kept);
+  }
+}
+
 // By namespace/name.
 void Sort(DraftedPods& pods, const Cluster& cluster) {
   if (AreSorted(pods.tasks, cluster)) return;
@@ -56,9 +80,7 @@ void Sort(DraftedPods& pods, const Cluster& cluster) {
     const Task& task = pods.tasks[i];
     keys.push_back({ranks[task.ns], i, cluster.Text(task.name)});
   }
-  std::sort(keys.begin(), keys.end(), [](const SortKey& a, const SortKey& b) {
-    return a.ns_rank != b.ns_rank ? a.ns_rank < b.ns_rank : a.name < b.name;
-  });
+  SortPieces(keys);
   DraftedPods sorted;
   sorted.Expect(pods.size());
   for (const SortKey& key : keys) {
@@ -84,6 +106,8 @@ class Assembly {
     }
     node_ids_.resize(cluster_.strings.size());
     for (const NodeId id : cluster_.nodes_by_name) node_ids_[cluster_.nodes[id].name.value] = id;
+    tasks_of_job_.Reset(cluster_.jobs.size());
+    tasks_on_node_.Reset(cluster_.nodes.size());
   }
 
   void Run() {
@@ -93,11 +117,12 @@ class Assembly {
     tasks = std::exchange(draft_.pods.tasks, {});
     uint32_t placed = 0;
     for (size_t i = 0; i < details.size(); ++i) {
-      if (!Place(details[i], tasks[i], TaskId(placed))) continue;
+      if (!Place(details[i], tasks[i])) continue;
       if (placed != i) tasks[placed] = std::move(tasks[i]);
       ++placed;
     }
     tasks.resize(placed);
+    FillLists();
     for (Job& job : cluster_.jobs) SortByUid(job);
     Warn();
   }
@@ -112,7 +137,7 @@ class Assembly {
   }
 
   // False: it is left out.
-  bool Place(const PodDetails& pod, Task& task, TaskId id) {
+  bool Place(const PodDetails& pod, Task& task) {
     // The scheduler never hears of pods that another one still has to place.
     if (!pod.ours && task.node_name == kEmptyStr) {
       if (pod.group != kEmptyStr && jobs_.contains(NameKey(task.ns, pod.group)))
@@ -126,27 +151,36 @@ class Assembly {
     }
     if (!priorities_.Apply(pod, task))
       missing_classes_[cluster_.Text(task.priority_class)].Add(Name(task));
-    JoinJob(pod, task, id);
-    JoinNode(task, id);
+    JoinJob(pod, task);
+    JoinNode(task);
     return true;
   }
 
-  void JoinJob(const PodDetails& pod, Task& task, TaskId id) {
+  void JoinJob(const PodDetails& pod, Task& task) {
     if (pod.group == kEmptyStr) {
       if (pod.ours && task.status == TaskStatus::kPending) without_group_.Add(Name(task));
       return;
     }
     const uint64_t key = NameKey(task.ns, pod.group);
-    const auto found = jobs_.find(key);
-    if (found == jobs_.end()) {
-      // A PodGroup that is there but has no queue was already complained of.
-      if (pod.ours && !draft_.groups_without_queue.contains(key)) missing_group_.Add(Name(task));
-      return;
+    // Neighbours are of one job, and mostly of one role.
+    if (key != last_group_) {
+      const auto found = jobs_.find(key);
+      if (found == jobs_.end()) {
+        // A PodGroup that is there but has no queue was already complained of.
+        if (pod.ours && !draft_.groups_without_queue.contains(key)) missing_group_.Add(Name(task));
+        return;
+      }
+      last_group_ = key;
+      last_job_ = found->second;
+      last_role_ = {};
     }
-    task.job = found->second;
-    Job& job = cluster_.jobs[task.job];
-    task.role_index = RoleIndex(job, task);
-    job.tasks.push_back(id);
+    task.job = last_job_;
+    if (task.role != last_role_) {
+      last_role_index_ = RoleIndex(cluster_.jobs[task.job], task);
+      last_role_ = task.role;
+    }
+    task.role_index = last_role_index_;
+    ++tasks_of_job_[task.job];
   }
 
   uint16_t RoleIndex(Job& job, const Task& task) {
@@ -162,7 +196,7 @@ class Assembly {
     return index;
   }
 
-  void JoinNode(Task& task, TaskId id) {
+  void JoinNode(Task& task) {
     if (task.node_name == kEmptyStr || IsTerminated(task.status)) return;
     const NodeId node = node_ids_[task.node_name.value];
     if (!node.valid()) {
@@ -170,7 +204,20 @@ class Assembly {
       return;
     }
     task.node = node;
-    cluster_.nodes[node].tasks.push_back(id);
+    ++tasks_on_node_[node];
+  }
+
+  // The lists of jobs and nodes, each allocated once: how long they will be is known by now.
+  void FillLists() {
+    for (JobId id{0}; id.value < cluster_.jobs.size(); ++id.value)
+      cluster_.jobs[id].tasks.reserve(tasks_of_job_[id]);
+    for (NodeId id{0}; id.value < cluster_.nodes.size(); ++id.value)
+      cluster_.nodes[id].tasks.reserve(tasks_on_node_[id]);
+    for (TaskId id{0}; id.value < cluster_.tasks.size(); ++id.value) {
+      const Task& task = cluster_.tasks[id];
+      if (task.job.valid()) cluster_.jobs[task.job].tasks.push_back(id);
+      if (task.node.valid()) cluster_.nodes[task.node].tasks.push_back(id);
+    }
   }
 
   void SortByUid(Job& job) {
@@ -213,6 +260,12 @@ class Assembly {
   std::unordered_map<uint64_t, JobId> jobs_;
   std::unordered_map<uint64_t, uint16_t> roles_;  // by job and name
   std::vector<NodeId> node_ids_;                  // by the number of the name
+  uint64_t last_group_ = ~uint64_t{0};            // no name
+  JobId last_job_;
+  StrId last_role_;  // of that job; invalid when none was looked up yet
+  uint16_t last_role_index_ = 0;
+  Table<JobId, uint32_t> tasks_of_job_;
+  Table<NodeId, uint32_t> tasks_on_node_;
   Several missing_group_;
   Several without_group_;
   Several without_claims_;

@@ -14,16 +14,16 @@ ClusterBuilder::ClusterBuilder(BuildOptions options) : FactSink(draft_.cluster, 
 
 namespace {
 
-void Append(DraftedPods& pods, PodFacts pod) {
+void Append(DraftedPods& pods, PodFacts&& pod) {
   pods.Add(std::move(pod));
 }
-void Replace(DraftedPods& pods, size_t index, PodFacts pod) {
+void Replace(DraftedPods& pods, size_t index, PodFacts&& pod) {
   pods.Replace(index, std::move(pod));
 }
-void Append(std::deque<PodGroupFacts>& groups, PodGroupFacts group) {
+void Append(std::deque<PodGroupFacts>& groups, PodGroupFacts&& group) {
   groups.push_back(std::move(group));
 }
-void Replace(std::deque<PodGroupFacts>& groups, size_t index, PodGroupFacts group) {
+void Replace(std::deque<PodGroupFacts>& groups, size_t index, PodGroupFacts&& group) {
   groups[index] = std::move(group);
 }
 
@@ -31,18 +31,18 @@ void Replace(std::deque<PodGroupFacts>& groups, size_t index, PodGroupFacts grou
 
 template <class List, class Facts>
 ClusterBuilder::Added ClusterBuilder::AddNamed(NameIndex& index, List& list, uint64_t key,
-                                               Facts facts, Origin origin) {
+                                               Facts&& facts, Origin origin) {
   const bool written = origin == Origin::kWritten;
   const auto place = static_cast<uint32_t>(list.size());
   const auto [number, is_new] = index.Add(key, 2 * place + (written ? 1 : 0));
   if (is_new) {
-    Append(list, std::move(facts));
+    Append(list, std::forward<Facts>(facts));
     return Added::kYes;
   }
   const bool known_written = *number % 2 == 1;
   if (known_written == written) return Added::kDuplicate;
   if (!written) return Added::kSuperseded;
-  Replace(list, *number / 2, std::move(facts));
+  Replace(list, *number / 2, std::forward<Facts>(facts));
   *number |= 1;
   return Added::kYes;
 }

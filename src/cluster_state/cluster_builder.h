@@ -46,11 +46,11 @@ struct DraftedPods {
     tasks.reserve(std::max(size() + more, 2 * tasks.capacity()));
     details.reserve(tasks.capacity());
   }
-  void Add(PodFacts pod) {
+  void Add(PodFacts&& pod) {
     tasks.push_back(std::move(pod.task));
     details.push_back(pod);
   }
-  void Replace(size_t index, PodFacts pod) {
+  void Replace(size_t index, PodFacts&& pod) {
     tasks[index] = std::move(pod.task);
     details[index] = pod;
   }
@@ -95,7 +95,7 @@ class ClusterBuilder final : public FactSink {
 
  private:
   template <class List, class Facts>
-  static Added AddNamed(NameIndex& index, List& list, uint64_t key, Facts facts, Origin origin);
+  static Added AddNamed(NameIndex& index, List& list, uint64_t key, Facts&& facts, Origin origin);
   template <class List, class Object>
   static bool AddOnce(NameIndex& index, List& list, uint64_t key, Object object);
 

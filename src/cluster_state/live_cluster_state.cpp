@@ -50,7 +50,7 @@ void LiveCluster::State::Build() {
   draft.groups.clear();
   for (const auto& [key, group] : groups) draft.groups.push_back(group.facts);
   draft.pods.Expect(pods.size());
-  for (const auto& [key, pod] : pods) draft.pods.Add(pod.facts);
+  for (const auto& [key, pod] : pods) draft.pods.Add(PodFacts(pod.facts));
   draft.groups_without_queue.clear();
 
   AssembleQueues(draft, warnings);

@@ -50,7 +50,7 @@ void DecodeImages(DecodeContext& context, JsonValue& value, Node& node) {
   reader.ForEachItem(value, [&](JsonValue& item) {
     const size_t first = node.images.size();
     int64_t size_bytes = 0;
-    reader.ForEachField(item, [&](std::string_view key, JsonValue& field) {
+    reader.ForEachField(item, [&](JsonKey key, JsonValue& field) {
       if (key == "names") {
         reader.ForEachItem(field, [&](JsonValue& name) {
           node.images.push_back({.name = context.Intern(reader.Text(name))});
@@ -79,7 +79,7 @@ struct NodeStatus {
 
 void DecodeStatus(DecodeContext& context, JsonValue& value, NodeStatus& status, Node& node) {
   ObjectReader& reader = context.reader;
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (ObjectReader::IsNull(field)) return;
     if (key == "allocatable") {
       status.allocatable = DecodeResourceList(reader, field);
@@ -116,7 +116,7 @@ void DecodeNode(DecodeContext& context, JsonObject root) {
   NodeFacts facts;
   Node& node = facts.node;
   NodeStatus status;
-  reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
+  reader.ForEachField(root, [&](JsonKey key, JsonValue& value) {
     if (key == "metadata") {
       DecodeMetadata(reader, value, context.meta);
     } else if (key == "spec") {
@@ -147,7 +147,7 @@ void DecodeNode(DecodeContext& context, JsonObject root) {
 }
 
 void DecodeNamespace(DecodeContext& context, JsonObject root) {
-  context.reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
+  context.reader.ForEachField(root, [&](JsonKey key, JsonValue& value) {
     if (key == "metadata") DecodeMetadata(context.reader, value, context.meta);
   });
   if (!context.Sound()) return;

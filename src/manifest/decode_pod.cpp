@@ -123,10 +123,11 @@ struct PodDecoder::Status {
 };
 
 void PodDecoder::DecodeSpec(ObjectReader& reader, JsonValue& value, Spec& spec) {
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (digest_.AddSpecField(reader, key, field)) return;
     if (key == "nodeName") {
       spec.node_name = reader.Text(field);
+      builder_.strings().Prefetch(spec.node_name);
     } else if (key == "schedulerName") {
       spec.scheduler_name = reader.Text(field);
     } else if (key == "priorityClassName") {
@@ -145,7 +146,7 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
   std::string_view state;
   std::string_view reason;
   Timestamp since;
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (key == "type") {
       type = reader.Text(field);
     } else if (key == "status") {
@@ -163,7 +164,7 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
 }
 
 void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& status) {
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (key == "phase") {
       const char* at = ObjectReader::At(field);
       status.phase = reader.Text(field);
@@ -210,7 +211,7 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
   Spec spec;
   Status status;
   digest_.Clear();
-  reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
+  reader.ForEachField(root, [&](JsonKey key, JsonValue& value) {
     if (key == "metadata") {
       DecodeMetadata(reader, value, meta);
       context.strings().Prefetch(meta.name);

@@ -60,8 +60,7 @@ class LastString {
 
 class PodDecoder {
  public:
-  PodDecoder(ObjectReader& reader, FactSink& builder,
-             std::vector<std::string> scheduler_names)
+  PodDecoder(ObjectReader& reader, FactSink& builder, std::vector<std::string> scheduler_names)
       : builder_(builder),
         scheduler_names_(std::move(scheduler_names)),
         spec_decoder_(reader, builder.strings(), builder.kinds()) {}

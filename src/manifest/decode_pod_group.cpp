@@ -26,7 +26,7 @@ constexpr int32_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
 JobCondition DecodeCondition(ObjectReader& reader, JsonValue& value) {
   JobCondition condition;
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (key == "type") {
       condition.type = reader.Text(field);
     } else if (key == "status") {
@@ -41,7 +41,7 @@ JobCondition DecodeCondition(ObjectReader& reader, JsonValue& value) {
 }
 
 void DecodeStatus(ObjectReader& reader, JsonValue& value, Job& job) {
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (key == "phase") job.phase = reader.Word<JobPhase>(field, kPhases, JobPhase::kPending);
     if (key == "conditions")
       reader.ForEachItem(
@@ -52,7 +52,7 @@ void DecodeStatus(ObjectReader& reader, JsonValue& value, Job& job) {
 void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) {
   ObjectReader& reader = context.reader;
   Job& job = group.job;
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (ObjectReader::IsNull(field)) return;
     if (key == "minMember") {
       job.min_available = reader.Int32(field, 0, kMaxInt32).value_or(0);
@@ -150,7 +150,7 @@ void DecodePodGroup(DecodeContext& context, JsonObject root) {
   const Metadata& meta = context.meta;
   PodGroupFacts group;
   Job& job = group.job;
-  reader.ForEachField(root, [&](std::string_view key, JsonValue& value) {
+  reader.ForEachField(root, [&](JsonKey key, JsonValue& value) {
     if (key == "metadata") {
       DecodeMetadata(reader, value, context.meta);
     } else if (key == "spec") {

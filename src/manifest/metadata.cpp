@@ -17,7 +17,7 @@ void Metadata::Clear() {
 }
 
 void DecodeTextMap(ObjectReader& reader, JsonValue& value, TextMap& map) {
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& entry) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& entry) {
     const char* at = ObjectReader::At(entry);
     map.Set(key, reader.Text(entry), at);
   });
@@ -30,7 +30,7 @@ void DecodeOwners(ObjectReader& reader, JsonValue& value, Metadata& meta) {
     std::string_view kind;
     std::string_view uid;
     bool controller = false;
-    reader.ForEachField(owner, [&](std::string_view key, JsonValue& field) {
+    reader.ForEachField(owner, [&](JsonKey key, JsonValue& field) {
       if (key == "kind") kind = reader.Text(field);
       if (key == "uid") uid = reader.Text(field);
       if (key == "controller") controller = reader.Bool(field);
@@ -42,7 +42,7 @@ void DecodeOwners(ObjectReader& reader, JsonValue& value, Metadata& meta) {
 }  // namespace
 
 void DecodeMetadata(ObjectReader& reader, JsonValue& value, Metadata& meta, bool with_owner) {
-  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+  reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (key == "name") {
       meta.has_name = true;
       meta.name = reader.Text(field);

@@ -4,6 +4,9 @@ namespace krafla {
 
 bool ObjectFinder::Next() {
   found_.clear();
+  // Objects are seldom shorter than this. Memory that is not written to costs nothing.
+  constexpr size_t kShortObject = 256;
+  found_.reserve((text_.size() - scanner_.offset()) / kShortObject + 1);
   // A list by itself is no object; what it holds counts as if it stood in the file one after the
   // other.
   const bool is_list = scanner_.Peek() == '[';

@@ -37,6 +37,8 @@ class ObjectFinder {
   explicit ObjectFinder(std::string_view text) : text_(text), scanner_(text) {}
 
   bool AtEnd() { return scanner_.AtEnd(); }
+  // Whether what comes next may be the line that separates documents of YAML.
+  bool AtSeparator() { return scanner_.Peek() == '-'; }
   // Takes the next value; false after a problem.
   bool Next();
   std::string_view value() const { return text_.substr(begin_, scanner_.offset() - begin_); }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -26,6 +27,17 @@ namespace krafla {
 
 using JsonValue = simdjson::ondemand::value;
 using JsonObject = simdjson::ondemand::object;
+
+// A key of an object. Compared with one that is written down here it costs no call: that is what
+// reading does most.
+struct JsonKey : std::string_view {
+  using std::string_view::string_view;
+  explicit JsonKey(std::string_view key) : std::string_view(key) {}
+  template <size_t N>
+  friend bool operator==(JsonKey key, const char (&word)[N]) {
+    return key.size() == N - 1 && std::memcmp(key.data(), word, N - 1) == 0;
+  }
+};
 
 struct ObjectProblem {
   Severity severity = Severity::kError;
@@ -97,7 +109,7 @@ class ObjectReader {
   // The bytes of the whole value.
   std::string_view Raw(JsonValue& value);
 
-  // Calls f(std::string_view key, JsonValue& value).
+  // Calls f(JsonKey key, JsonValue& value).
   template <class F>
   void ForEachField(JsonObject object, F&& f);
   template <class F>
@@ -149,7 +161,7 @@ void ObjectReader::WhileFields(JsonObject object, F&& f) {
   for (auto result : object) {
     simdjson::ondemand::field field;
     if (const auto error = std::move(result).get(field)) return Malformed(error);
-    const std::string_view key = Key(field);
+    const JsonKey key(Key(field));
     JsonValue value = field.value();
     if (!f(key, value) || malformed_) return;
   }
@@ -157,7 +169,7 @@ void ObjectReader::WhileFields(JsonObject object, F&& f) {
 
 template <class F>
 void ObjectReader::ForEachField(JsonObject object, F&& f) {
-  WhileFields(object, [&](std::string_view key, JsonValue& value) {
+  WhileFields(object, [&](JsonKey key, JsonValue& value) {
     f(key, value);
     return true;
   });

@@ -43,7 +43,7 @@ class TextReader {
   bool Read(std::string_view text);
 
  private:
-  void ReadJson(std::string_view text);
+  bool ReadJson(std::string_view text);
   bool ReadYaml(std::string_view text);
   void ReportJsonProblem(const ObjectFinder& finder);
 
@@ -96,20 +96,24 @@ bool TextReader::Read(std::string_view text) {
           "'{{' is neither JSON nor YAML; is this a template that still has to be rendered?");
     return true;
   }
-  // Documents in flow style look like JSON until their separator; no JSON has one.
-  if ((text[first] != '{' && text[first] != '[') || text.find("\n---") != std::string_view::npos)
-    return ReadYaml(text);
-  ReadJson(text);
-  return true;
+  if (text[first] != '{' && text[first] != '[') return ReadYaml(text);
+  return ReadJson(text);
 }
 
-void TextReader::ReadJson(std::string_view text) {
+bool TextReader::ReadJson(std::string_view text) {
   LineTable lines(text);
   text_ = text;
   locate_ = [&lines](size_t offset) { return lines.At(offset); };
   ObjectFinder finder(text);
-  while (!finder.AtEnd()) {
-    if (!finder.Next()) return ReportJsonProblem(finder);
+  for (bool first = true; !finder.AtEnd(); first = false) {
+    const bool sound = finder.Next();
+    // Documents in flow style look like JSON up to their separator; no JSON has one.
+    if (first && (!sound || finder.AtSeparator()) && text.find("\n---") != std::string_view::npos)
+      return ReadYaml(text);
+    if (!sound) {
+      ReportJsonProblem(finder);
+      break;
+    }
     const std::string_view value = finder.value();
     const size_t wrong = FindNotUtf8(value);
     if (wrong < value.size()) {
@@ -119,6 +123,7 @@ void TextReader::ReadJson(std::string_view text) {
       Deliver(finder.found(), 0, finder.found().size(), nullptr);
     }
   }
+  return true;
 }
 
 void TextReader::ReportJsonProblem(const ObjectFinder& finder) {

@@ -90,7 +90,7 @@ void PodDigest::AddItems(ObjectReader& reader, std::string_view key, JsonValue& 
   text_ += ',';
 }
 
-bool PodDigest::AddSpecField(ObjectReader& reader, std::string_view key, JsonValue& value) {
+bool PodDigest::AddSpecField(ObjectReader& reader, JsonKey key, JsonValue& value) {
   if (key == "containers" || key == "initContainers") {
     AddItems(reader, key, value, kContainerFields, {});
   } else if (key == "volumes") {
@@ -106,7 +106,7 @@ bool PodDigest::AddSpecField(ObjectReader& reader, std::string_view key, JsonVal
   return true;
 }
 
-bool PodDigest::AddStatusField(ObjectReader& reader, std::string_view key, JsonValue& value) {
+bool PodDigest::AddStatusField(ObjectReader& reader, JsonKey key, JsonValue& value) {
   if (key == "containerStatuses" || key == "initContainerStatuses") {
     AddItems(reader, key, value, kStatusFields, kDecisiveStatus);
   } else if (key == "resources" || key == "allocatedResources") {

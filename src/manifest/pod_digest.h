@@ -17,9 +17,9 @@ class PodDigest {
  public:
   void Clear();
   // Takes what matters of one field of "spec"; false when it is none of the digest's fields.
-  bool AddSpecField(ObjectReader& reader, std::string_view key, JsonValue& value);
+  bool AddSpecField(ObjectReader& reader, JsonKey key, JsonValue& value);
   // … of "status": what a running pod was granted.
-  bool AddStatusField(ObjectReader& reader, std::string_view key, JsonValue& value);
+  bool AddStatusField(ObjectReader& reader, JsonKey key, JsonValue& value);
   // A fact that comes from elsewhere.
   void AddFlag(std::string_view key);
   // Closes the text; nothing may be added afterwards. simdjson's padding may be read behind it.

@@ -77,6 +77,7 @@ class DrfPlugin final : public Plugin {
   Table<JobId, Resource> allocated_;
   Table<JobId, double> share_;
   Table<JobId, uint32_t> share_of_size_;  // by job: for which size of the cluster share_ is
+  static constexpr uint32_t kNotKnown = 0;
   uint32_t size_number_ = 1;
   Resource size_;  // the cluster's, of that number
   AmountCopies<JobId> what_if_;
@@ -137,7 +138,7 @@ void DrfPlugin::AddUpJobs() {
   const size_t jobs = cluster_->jobs.size();
   allocated_.Reset(jobs);
   share_.Reset(jobs, 0);
-  share_of_size_.Reset(jobs, 0);
+  share_of_size_.Reset(jobs, kNotKnown);
   size_ = cluster_->total;
   what_if_.Reset(jobs);
   for (JobId job : cluster_->jobs_by_name) allocated_[job] = cluster_->jobs[job].allocated;
@@ -150,7 +151,7 @@ bool DrfPlugin::Reopen(Session&, const ClusterChanges& changes) {
   FollowJobs(changes, share_of_size_);
   for (const JobId job : changes.jobs) {
     allocated_[job] = cluster_->jobs[job].allocated;
-    share_of_size_[job] = 0;
+    share_of_size_[job] = kNotKnown;
   }
   if (!size_.SameAs(cluster_->total)) {
     size_ = cluster_->total;
@@ -302,16 +303,16 @@ void DrfPlugin::NoteDeallocated(TaskId task) {
 
 void DrfPlugin::BeginChange(JobId job) {
   UndoLog& undo = session_->undo;
-  (void)Share(job);  // what is saved is the share of what is saved
   undo.Save(allocated_[job]);
   undo.Save(share_[job]);
+  undo.Save(share_of_size_[job]);
   if (!InTree(job)) return;
   undo.Save(total_allocated_);
   undo.Save(touched_count_);
 }
 
 void DrfPlugin::EndChange(JobId job) {
-  share_[job] = DominantShare(allocated_[job], cluster_->total);
+  share_of_size_[job] = kNotKnown;  // until somebody asks: several tasks may go before that
   if (!InTree(job)) return;
   touched_.push_back(job);
   touched_count_ = touched_.size();

@@ -36,7 +36,17 @@ struct Account {
   // These change during a session and are logged.
   Resource allocated;
   Resource inqueue;  // kept for jobs that were let in and do not hold it yet
-  double share = 0;
+  mutable double share = 0;
+  mutable bool share_is_known = false;
+
+  // Computed when somebody asks: several tasks may come and go before that.
+  double Share() const {
+    if (!share_is_known) {
+      share = DominantShare(allocated, deserved);
+      share_is_known = true;
+    }
+    return share;
+  }
 };
 
 class ProportionPlugin final : public Plugin {
@@ -244,7 +254,7 @@ void ProportionPlugin::ShareOut() {
   for (size_t i = 0; i < ids.size(); ++i) {
     Account& account = accounts_[ids[i]];
     account.deserved = std::move(queues[i].deserved);
-    account.share = DominantShare(account.allocated, account.deserved);
+    account.share_is_known = false;
   }
 }
 
@@ -260,7 +270,7 @@ void ProportionPlugin::LogAccounts() const {
         "allocate <{}>, request <{}>, elastic <{}>, share <{:.2f}>",
         cluster_->QueueName(id), ToString(account.deserved, kinds),
         ToString(account.real_capability, kinds), ToString(account.allocated, kinds),
-        ToString(account.request, kinds), ToString(account.elastic, kinds), account.share);
+        ToString(account.request, kinds), ToString(account.elastic, kinds), account.Share());
   }
 }
 
@@ -271,7 +281,7 @@ void ProportionPlugin::Report(Session& session) const {
     if (!account.known) continue;
     session.queue_reports[id] = {.deserved = account.deserved,
                                  .allocated = account.allocated,
-                                 .share = account.share,
+                                 .share = account.Share(),
                                  .known = true};
   }
 }
@@ -280,8 +290,8 @@ int ProportionPlugin::CompareQueues(QueueId left, QueueId right) const {
   const int32_t left_priority = cluster_->queues[left].priority;
   const int32_t right_priority = cluster_->queues[right].priority;
   if (left_priority != right_priority) return left_priority > right_priority ? -1 : 1;
-  const double left_share = accounts_[left].share;
-  const double right_share = accounts_[right].share;
+  const double left_share = accounts_[left].Share();
+  const double right_share = accounts_[right].Share();
   if (left_share == right_share) return 0;
   return left_share < right_share ? -1 : 1;
 }
@@ -293,7 +303,7 @@ bool ProportionPlugin::IsOverused(QueueId queue) const {
   if (session_->log.V(3)) {
     session_->log.Line("Queue <{}> is overused: deserved <{}>, allocated <{}>, share <{}>",
                        cluster_->QueueName(queue), ToString(account.deserved, cluster_->kinds),
-                       ToString(account.allocated, cluster_->kinds), account.share);
+                       ToString(account.allocated, cluster_->kinds), account.Share());
   }
   return true;
 }
@@ -438,6 +448,7 @@ Account* ProportionPlugin::FindAccount(TaskId task) {
 void ProportionPlugin::BeginChange(Account& account) {
   session_->undo.Save(account.allocated);
   session_->undo.Save(account.share);
+  session_->undo.Save(account.share_is_known);
   session_->undo.Save(accounts_state_);
   accounts_state_ = ++last_accounts_state_;
 }
@@ -447,7 +458,7 @@ void ProportionPlugin::NoteAllocated(TaskId task) {
   if (account == nullptr) return;
   BeginChange(*account);
   account->allocated.Add(cluster_->Request(task));
-  account->share = DominantShare(account->allocated, account->deserved);
+  account->share_is_known = false;
 }
 
 void ProportionPlugin::NoteDeallocated(TaskId task) {
@@ -455,7 +466,7 @@ void ProportionPlugin::NoteDeallocated(TaskId task) {
   if (account == nullptr) return;
   BeginChange(*account);
   account->allocated.Sub(cluster_->Request(task));
-  account->share = DominantShare(account->allocated, account->deserved);
+  account->share_is_known = false;
 }
 
 }  // namespace
