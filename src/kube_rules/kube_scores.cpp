@@ -69,6 +69,10 @@ bool KubeScores::Follow(const ClusterChanges& changes) {
   for (auto& preferences : preferences_) preferences.reset();
   for (const NodeId node : changes.node_facts) resources_.Follow(node);
   // Images are counted over all nodes: where such a count is another one, the node has changed.
+  // Once there were any, each node is asked.
+  any_images_ =
+      any_images_ || std::any_of(changes.node_facts.begin(), changes.node_facts.end(),
+                                 [&](NodeId node) { return !cluster_.nodes[node].images.empty(); });
   if (any_soft_taints_) {
     LookForSoftTaints();
   } else {

@@ -20,10 +20,21 @@ namespace krafla {
 namespace {
 
 struct Pattern {
-  // Empty: everything below stays.
-  std::map<std::string, Pattern, std::less<>> fields;
+  // A dozen at most, so looking through all of them is quick. Empty: everything below stays.
+  std::vector<std::pair<std::string, Pattern>> fields;
   // Of items of a list: a field, and as JSON what it must say, empty: whatever.
   std::vector<std::pair<std::string, std::string>> one_of;
+
+  const Pattern* Find(std::string_view name) const {
+    for (const auto& [field, below] : fields)
+      if (field == name) return &below;
+    return nullptr;
+  }
+  Pattern& Of(const std::string& name) {
+    for (auto& [field, below] : fields)
+      if (field == name) return below;
+    return fields.emplace_back(name, Pattern{}).second;
+  }
 };
 
 // "resources|type=Ready"
@@ -43,17 +54,17 @@ void ParseCondition(std::string_view text, Pattern& pattern) {
 size_t ParsePattern(std::string_view text, size_t at, Pattern& pattern) {
   std::string name;
   const auto finish = [&] {
-    if (!name.empty()) pattern.fields[name];
+    if (!name.empty()) pattern.Of(name);
     name.clear();
   };
   while (at < text.size()) {
     const char c = text[at++];
     if (c == '[') {
       const size_t end = text.find(']', at);
-      ParseCondition(text.substr(at, end - at), pattern.fields[name]);
+      ParseCondition(text.substr(at, end - at), pattern.Of(name));
       at = end + 1;
     } else if (c == '{') {
-      Pattern& below = pattern.fields[name];
+      Pattern& below = pattern.Of(name);
       name.clear();
       at = ParsePattern(text, at, below);
     } else if (c == '}') {
@@ -206,8 +217,8 @@ class Reducer {
     bool any = false;
     std::string_view key;
     while (scanner_.NextKey(key)) {
-      const auto field = pattern.fields.find(key);
-      if (field == pattern.fields.end()) {
+      const Pattern* below = pattern.Find(key);
+      if (below == nullptr) {
         if (!scanner_.SkipValue()) return stays;
         continue;
       }
@@ -217,7 +228,7 @@ class Reducer {
       out_ += key;
       out_ += "\":";
       const size_t begin = out_.size();
-      Value(field->second);
+      Value(*below);
       if (stays) continue;
       const std::string_view value = std::string_view(out_).substr(begin);
       for (const auto& [name, text] : pattern.one_of)

@@ -139,10 +139,17 @@ class ChangingCluster {
         }
         break;
       default: {
+        if (!c.budgets.empty() && Pick(4) == 0) {
+          PodDisruptionBudget budget =
+              c.budgets[static_cast<size_t>(Pick(static_cast<int>(c.budgets.size())))];
+          budget.disruptions_allowed = Pick(3);
+          live_->AddBudget(std::move(budget));
+          break;
+        }
         if (c.nodes.empty()) break;
         const NodeId id(static_cast<uint32_t>(Pick(static_cast<int>(c.nodes.size()))));
         NodeFacts node = *live_->FindNode(c.nodes[id].name);
-        switch (Pick(4)) {
+        switch (Pick(5)) {
           case 0:
             node.node.unschedulable = !node.node.unschedulable;
             break;
@@ -153,6 +160,17 @@ class ChangingCluster {
           case 2:
             node.node.max_pods = 2 + Pick(6);
             break;
+          case 3: {
+            // An image that some pod needs is pulled, or removed; it is counted on other nodes too.
+            const PodSpec* spec = c.specs.empty() ? nullptr : &c.specs.raw().back();
+            if (!node.node.images.empty()) {
+              node.node.images.clear();
+            } else if (spec != nullptr && !spec->images.empty()) {
+              node.node.images.push_back(
+                  {.name = spec->images[0], .size_bytes = int64_t{400 + 100 * Pick(3)} << 20});
+            }
+            break;
+          }
           default:
             if (node.node.taints.empty()) {
               node.node.taints.push_back(
