@@ -169,6 +169,20 @@ void VictimBounds::Make(Sums& sums) {
   });
   sums.freed.Make(n, kinds, [&](uint32_t p) -> const Resource& { return freed[p]; });
   sums.synced = changes_.size();
+  sums.cls = ClassId{};
+  sums.fits.resize(sums.decided.size());
+}
+
+uint64_t VictimBounds::WithRoom(Sums& sums, ClassId cls, size_t block) const {
+  if (sums.cls != cls) {
+    sums.cls = cls;
+    sums.fits_known.assign(sums.fits.size(), false);
+  }
+  if (!sums.fits_known[block]) {
+    sums.fits_known[block] = true;
+    sums.fits[block] = sums.room.Fits(session_.cluster.classes[cls].request, block, kSlack);
+  }
+  return sums.fits[block];
 }
 
 void VictimBounds::Synchronize(Sums& sums) {
@@ -179,6 +193,7 @@ void VictimBounds::Synchronize(Sums& sums) {
     if (std::exchange(seen_[p], passes_) == passes_) continue;
     const AddedUp sum = AddUp(sums, p);
     sums.room.Set(p, sum.room);
+    if (sums.cls.valid()) sums.fits_known[p / kBlock] = false;
     sums.freed.Set(p, sum.freed);
   }
 }
@@ -189,7 +204,7 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
   CatchUp();
   const Cluster& cluster = session_.cluster;
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
-  const Resource& request = cluster.Request(task);
+  const ClassId cls = cluster.tasks[task].cls;
   // Evictions in other queues do not help its own.
   std::optional<Resource> missing;
   if (asking_ == Asking::kPreempt && rule.checks_everything)
@@ -208,8 +223,9 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
     uint64_t left = nodes[block];  // not decided by an earlier tier
     uint64_t with_room = 0;
     uint64_t with_share = 0;
-    for (const Sums* sums : tiers_) {
-      const uint64_t room = left & sums->room.Fits(request, block, kSlack);
+    for (Sums* sums : tiers_) {
+      if (left == 0) break;
+      const uint64_t room = left & WithRoom(*sums, cls, block);
       with_room |= room;
       with_share |=
           missing && room != 0

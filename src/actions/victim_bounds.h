@@ -54,6 +54,11 @@ class VictimBounds {
     AmountColumns freed;             // by them
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
+    // Which nodes have room for a class, for the last one that asked: a gang's tasks ask one after
+    // the other. By block, where it is known.
+    ClassId cls;
+    std::vector<uint64_t> fits;
+    std::vector<bool> fits_known;
   };
   struct AddedUp {
     Resource room;
@@ -68,6 +73,7 @@ class VictimBounds {
   void Make(Sums& sums);
   void Synchronize(Sums& sums);
   AddedUp AddUp(Sums& sums, uint32_t position);
+  uint64_t WithRoom(Sums& sums, ClassId cls, size_t block) const;
 
   Session& session_;
   Asking asking_ = Asking::kPreempt;
