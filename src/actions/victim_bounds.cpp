@@ -122,6 +122,7 @@ VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const bool agree = decided || session_.compat.empty_intersection;
   if (!nobody) sum.freed = agree ? passing : all;
   sum.room.Add(sum.freed);
+  SetBit(sums.nobody, position, nobody);
   SetBit(sums.decided, position, !nobody && decided);
   SetBit(sums.harmless, position, nobody || (agree ? passing_harmless : all_harmless));
   return sum;
@@ -160,6 +161,7 @@ void VictimBounds::Make(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
   const size_t kinds = static_cast<size_t>(session_.cluster.kinds.size());
   sums.decided.resize((n + kBlock - 1) / kBlock);
+  sums.nobody.resize(sums.decided.size());
   sums.harmless.resize(sums.decided.size());
   std::vector<Resource> freed(n);
   sums.room.Make(n, kinds, [&](uint32_t p) {
@@ -223,16 +225,18 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
     uint64_t left = nodes[block];  // not decided by an earlier tier
     uint64_t with_room = 0;
     uint64_t with_share = 0;
+    uint64_t nobody = ~uint64_t{0};  // in no tier: and who loses tasks is not let go then either
     for (Sums* sums : tiers_) {
-      if (left == 0) break;
-      const uint64_t room = left & WithRoom(*sums, cls, block);
+      const uint64_t room = left != 0 ? left & WithRoom(*sums, cls, block) : 0;
       with_room |= room;
       with_share |=
           missing && room != 0
               ? room & (sums->freed.Fits(*missing, block, kSlack) | ~sums->harmless[block])
               : room;
       left &= ~sums->decided[block];
+      nobody &= sums->nobody[block];
     }
+    taken.losses_matter |= (nodes[block] & ~with_share & ~nobody) != 0;
     note(taken.for_votes, block, nodes[block] & ~with_room);
     note(taken.for_share, block, with_room & ~with_share);
     nodes[block] = with_share;

@@ -36,6 +36,8 @@ class VictimBounds {
   struct Taken {
     uint32_t for_votes = kNowhere;
     uint32_t for_share = kNowhere;
+    // Some of them may do when jobs of candidates have lost tasks elsewhere.
+    bool losses_matter = false;
     bool any() const { return for_votes != kNowhere || for_share != kNowhere; }
   };
   // Takes such nodes off `nodes`, a bit per position in nodes_by_name. Of one object all calls ask
@@ -53,6 +55,7 @@ class VictimBounds {
     AmountColumns room;              // with all of them gone
     AmountColumns freed;             // by them
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
+    std::vector<uint64_t> nobody;    // a bit per node: nobody goes
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
     // Which nodes have room for a class, for the last one that asked: a gang's tasks ask one after
     // the other. By block, where it is known.
