@@ -32,7 +32,7 @@ bool VictimBounds::Know(TaskId task, const VictimRule& rule) const {
     return false;
   const auto& tiers = session_.voting_tiers(rule.asking());
   return std::any_of(tiers.begin(), tiers.end(),
-                     [](const Session::VotingTier& tier) { return !tier.voters.empty(); });
+                     [](const VotingTier& tier) { return !tier.voters.empty(); });
 }
 
 // As CandidacyOf, for any task of the queue.
@@ -53,7 +53,7 @@ void VictimBounds::CatchUp() {
     for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p)
       position_of_[cluster.nodes_by_name[p].value] = p;
     seen_.resize(cluster.nodes_by_name.size());
-    for (const Session::VotingTier& tier : Tiers()) voters_ += tier.voters.size();
+    for (const VotingTier& tier : Tiers()) voters_ += tier.voters.size();
     levels_.resize(cluster.jobs.size() * voters_);
     levels_known_.resize(cluster.jobs.size());
     nodes_seen_ = nodes.size();
@@ -73,7 +73,7 @@ void VictimBounds::NoteLevels(TaskId task) {
   bool changed = !levels_known_[job.value];
   levels_known_[job.value] = true;
   size_t at = job.value * voters_;
-  for (const Session::VotingTier& tier : Tiers())
+  for (const VotingTier& tier : Tiers())
     for (const VictimLevels* voter : tier.voters) {
       const int64_t level = voter != nullptr ? voter->level(task) : 0;
       changed |= std::exchange(levels_[at++], level) != level;
@@ -85,7 +85,7 @@ void VictimBounds::NoteLevels(TaskId task) {
 
 VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const Cluster& cluster = session_.cluster;
-  const Session::VotingTier& tier = Tiers()[sums.tier];
+  const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const NodeId node = cluster.nodes_by_name[position];
   Resource all;

@@ -68,7 +68,7 @@ class VictimBounds {
     Resource freed;
   };
 
-  const std::vector<Session::VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
+  const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
   bool Counts(const Task& task, QueueId queue) const;
   void CatchUp();
   void NoteLevels(TaskId task);

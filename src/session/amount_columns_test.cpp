@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 #include <vector>
 
 namespace krafla {
@@ -29,6 +30,8 @@ std::string WhatDiffers(const AmountColumns& columns, const std::vector<Resource
       const size_t p = block * AmountColumns::kBlock + i;
       const bool fits = p < nodes.size() && request.LessEqual(nodes[p], Missing::kZero);
       if (((bits >> i & 1) != 0) != fits) return "node " + std::to_string(p);
+      if (p < nodes.size() && columns.FitsAt(request, static_cast<uint32_t>(p)) != fits)
+        return "node " + std::to_string(p) + " by itself";
     }
   }
   return "";
