@@ -41,7 +41,11 @@ class Audit:
     """What the server says was done, as it says it."""
 
     def __init__(self, path):
-        self.path, self.at, self.rest, self.entries = path, 0, b"", []
+        self.path, self.at, self.rest = path, 0, b""
+        self.clear_found()
+
+    def clear_found(self):
+        self.entries, self.by_kind = [], {}
 
     def read(self):
         with open(self.path, "rb") as f:
@@ -53,19 +57,22 @@ class Audit:
             entry = json.loads(line)
             ref = entry.get("objectRef", {})
             if entry.get("responseStatus", {}).get("code", 0) < 300:
-                self.entries.append({
-                    "user": entry["user"]["username"], "verb": entry["verb"], "resource": ref.get("resource"),
-                    "sub": ref.get("subresource"), "name": ref.get("name"),
-                    "received": seconds(entry["requestReceivedTimestamp"]), "done": seconds(entry["stageTimestamp"])})
+                found = {"user": entry["user"]["username"], "verb": entry["verb"], "resource": ref.get("resource"),
+                         "sub": ref.get("subresource"), "name": ref.get("name"), "body": entry.get("requestObject"),
+                         "received": seconds(entry["requestReceivedTimestamp"]),
+                         "done": seconds(entry["stageTimestamp"])}
+                self.entries.append(found)
+                kind = (found["user"], found["verb"], found["resource"], found["sub"])
+                self.by_kind.setdefault(kind, []).append(found)
         return self.entries
 
     def clear(self):
         self.read()
-        self.entries = []
+        self.clear_found()
 
     def of(self, user, verb, resource, sub=None):
-        return [e for e in self.read() if e["user"] == user and e["verb"] == verb and e["resource"] == resource
-                and e["sub"] == sub]
+        self.read()
+        return self.by_kind.get((user, verb, resource, sub), [])
 
     def wait(self, what, count, patience_s, *which):
         deadline = time.time() + patience_s
@@ -134,7 +141,9 @@ class Bench:
     def up(self):
         plane = self.plane
         writes = ["create", "update", "patch", "delete"]
-        plane.audit_rules = [{"level": "Metadata", "users": ["krafla", "bench", "kube-scheduler"], "verbs": writes},
+        plane.audit_rules = [{"level": "Request", "users": ["krafla"], "verbs": ["patch"],
+                              "resources": [{"group": "scheduling.volcano.sh", "resources": ["podgroups"]}]},
+                             {"level": "Metadata", "users": ["krafla", "bench", "kube-scheduler"], "verbs": writes},
                              {"level": "None"}]
         plane.up()
         for user in ("bench", "kube-scheduler"):
@@ -226,9 +235,11 @@ class Bench:
         return self.plane.get(f"/api/v1/namespaces/{NS}/pods?resourceVersion=0")["items"]
 
     def wait_running(self, count, patience_s=300):
-        """Nobody waits any more, and there are so many. Asked so that the answer is short."""
+        """Nobody waits any more, and there are so many. Asked so that the answer is short: whoever lists whole pods
+        twice a second takes the server's time from those who are measured."""
         pods = f"/api/v1/namespaces/{NS}/pods?resourceVersion=0&fieldSelector=status.phase%3DPending"
-        self.until(f"{count} pods run", lambda: not self.plane.get(pods)["items"], patience_s, 0.5)
+        names_only = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+        self.until(f"{count} pods run", lambda: not self.plane.get(pods, accept=names_only)["items"], patience_s, 1)
         running = [p for p in self.pods() if p["status"].get("phase") == "Running"]
         if len(running) != count:
             raise NotDone(f"{len(running)} pods run, not {count}")
@@ -291,10 +302,10 @@ class Bench:
                       "target": {"apiVersion": "v1", "kind": "Node", "name": f"n{i % self.o.nodes}"}})]
                    for i in range(count)])
         found = self.audit.wait("bindings", count, 30, "bench", "create", "pods", "binding")
-        self.wait_running(count)
+        last_running = self.wait_running(count)
         self.remove_all()
         say(f"bare client: {rate(found):.0f} bindings/s")
-        return rate(found)
+        return {"raw_per_s": rate(found), "raw_last_pod_runs_after_s": last_running - max(e["done"] for e in found)}
 
     def gangs(self, count, keep):
         """krafla binds `count` waiting pods; leaves them running when `keep`."""
@@ -305,6 +316,7 @@ class Bench:
         self.audit.clear()
         program = self.krafla()
         binds = self.audit.wait("bindings", count, 300, "krafla", "create", "pods", "binding")
+        self.audit.wait("events", count, 120, "krafla", "create", "events")
         last_running = self.wait_running(count)
         written = self.wait_quiet("krafla")
         last_bind = max(e["done"] for e in binds)
@@ -314,6 +326,12 @@ class Bench:
         groups = self.plane.get(f"{GROUPS}/namespaces/{NS}/podgroups")["items"]
         running = sum(g.get("status", {}).get("phase") == "Running" and g["status"].get("running") == GANG
                       for g in groups)
+        phases = {}  # when a group was first said to run
+        for e in written:
+            if e["resource"] == "podgroups" and ((e["body"] or {}).get("status") or {}).get("phase") == "Running":
+                phases.setdefault(e["name"], e["done"])
+        if len(phases) != count // GANG:
+            self.failures.append(f"{count // GANG - len(phases)} PodGroups were never given the phase Running")
         names = [e["name"] for e in binds]
         if len(set(names)) != len(names):
             self.failures.append("a pod was bound twice")
@@ -326,7 +344,9 @@ class Bench:
             "pods_per_s": rate(binds), "start_to_first_bind_s": begin - program.started,
             "all_written_after_s": last_write - last_bind, "writes": len(written),
             "events_written_after_s": max(e["done"] for e in written if e["resource"] == "events") - last_bind,
+            "phases_written_after_s": max(phases.values(), default=last_write) - last_bind,
             "last_pod_runs_after_s": last_running - last_bind,
+            "counts_written_after_last_pod_runs_s": last_write - last_running,
             "event_writes": sum(e["resource"] == "events" for e in written),
             "status_writes": sum(e["sub"] != "binding" and e["resource"] != "events" for e in written),
             "pods_per_s_with_all_writes": count / (last_write - begin),
@@ -487,7 +507,7 @@ class Bench:
             for i in range(o.rounds):
                 raw = self.raw(o.pods)
                 figures, program = self.gangs(o.pods, keep=False)
-                rounds.append(dict(figures, raw_per_s=raw, of_raw=figures["pods_per_s"] / raw))
+                rounds.append(dict(figures, **raw, of_raw=figures["pods_per_s"] / raw["raw_per_s"]))
             r["bind_rounds"] = rounds
             middle = sorted(rounds, key=lambda x: x["of_raw"])[len(rounds) // 2]
             r["bind"] = middle
@@ -536,9 +556,15 @@ def table(r, o):
         row("krafla, pods per s", f"{b['pods_per_s']:.0f}")
         row("  of the bare client's rate", f"{b['of_raw'] * 100:.0f} %", ">= 80 %", b["of_raw"] >= 0.8)
         row("  with every event and status", f"{b['pods_per_s_with_all_writes']:.0f}")
-        row("  all written after the last bind", f"{b['all_written_after_s']:.1f} s", "<= 10 s",
-            b["all_written_after_s"] <= 10)
+        row("  every event after the last bind", f"{b['events_written_after_s']:.1f} s", "<= 10 s",
+            b["events_written_after_s"] <= 10)
+        row("  every phase Running after the last bind", f"{b['phases_written_after_s']:.1f} s", "<= 10 s",
+            b["phases_written_after_s"] <= 10)
+        # Whatever the scheduler does: kwok says so when it comes to it.
         row("  the last pod runs after the last bind", f"{b['last_pod_runs_after_s']:.1f} s")
+        row("    bare client", f"{b['raw_last_pod_runs_after_s']:.1f} s")
+        row("  counts of running pods, after that", f"{b['counts_written_after_last_pod_runs_s']:.1f} s", "<= 10 s",
+            b["counts_written_after_last_pod_runs_s"] <= 10)
         row("  writes: events, statuses", f"{b['event_writes']}, {b['status_writes']}")
         row("  CPU", f"{b['cpu_s']:.2f} s", "<= 4 s", b["cpu_s"] <= 4)
         row("  memory", f"{b['peak_mb']:.0f} MB", "<= 80 MB", b["peak_mb"] <= 80)

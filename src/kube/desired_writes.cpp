@@ -19,7 +19,7 @@ void DesiredWrites::Want(const std::string& key, std::string wish, HttpRequest r
   entry.wanted = true;
   entry.wish = std::move(wish);
   entry.request = std::move(request);
-  if (entry.in_flight || (entry.timer && !urgent)) return;
+  if (entry.in_flight || entry.in_line || (entry.timer && !urgent)) return;
   if (urgent) return Send(key);
   const milliseconds wait =
       entry.sent.Present()
@@ -43,6 +43,7 @@ void DesiredWrites::Forget(const std::string& key) {
   if (it->second.wanted) --open_;
   it->second.wanted = false;
   it->second.forgotten = true;
+  it->second.in_line = false;
   if (!it->second.in_flight && !it->second.timer) entries_.erase(it);
 }
 
@@ -62,12 +63,20 @@ void DesiredWrites::Later(const std::string& key, milliseconds delay) {
 
 void DesiredWrites::Send(const std::string& key) {
   Entry& entry = entries_.at(key);
+  if (entry.in_line) return;
+  if (in_flight_ >= options_.most_at_once) {
+    entry.in_line = true;
+    line_.push_back(key);
+    return;
+  }
   entry.wanted = false;
   entry.in_flight = true;
+  ++in_flight_;
   entry.sent = client_.Now();
   client_.Send(entry.request, [this, key, wish = entry.wish](const HttpResponse& response) {
     Entry& sent = entries_.at(key);
     sent.in_flight = false;
+    --in_flight_;
     if (IsTransient(response) && !sent.forgotten) {
       // As it was: the wish is open still, unless there is a newer one.
       if (sent.wanted) --open_;
@@ -75,7 +84,7 @@ void DesiredWrites::Send(const std::string& key) {
       const int doubled = std::min(sent.failures++, 7);
       Later(key, std::max(response.retry_after.value_or(milliseconds(0)),
                           milliseconds(200) * (1 << doubled)));
-      return;
+      return SendThoseInLine();
     }
     --open_;
     sent.failures = 0;
@@ -93,7 +102,19 @@ void DesiredWrites::Send(const std::string& key) {
     } else if (sent.wanted) {
       Send(key);
     }
+    SendThoseInLine();
   });
+}
+
+void DesiredWrites::SendThoseInLine() {
+  while (!line_.empty() && in_flight_ < options_.most_at_once) {
+    const std::string key = std::move(line_.front());
+    line_.pop_front();
+    const auto it = entries_.find(key);
+    if (it == entries_.end() || !it->second.in_line) continue;
+    it->second.in_line = false;
+    if (it->second.wanted && !it->second.in_flight) Send(key);
+  }
 }
 
 }  // namespace krafla

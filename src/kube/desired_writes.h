@@ -1,11 +1,14 @@
 // Statuses are not a series of commands but a wish per object: the last one counts. At most one
 // request per object is under way; what is wished meanwhile is sent afterwards, and what was
 // overtaken never. So the writes are bounded by the number of objects, whatever happens to them.
+// Only some are handed to the client at once: behind thousands of bindings a status would wait
+// there for seconds, be written although it is no longer true, and have to be written again.
 //
 // Owned by the scheduling thread.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -20,6 +23,7 @@ class DesiredWrites {
     // Before the first write to an object, which may be overtaken by better news, and between two.
     std::chrono::milliseconds first_delay{0};
     std::chrono::milliseconds calm{0};
+    size_t most_at_once = 32;
     // The server will not have it, and asking again would not help.
     std::function<void(const std::string& key, const HttpResponse& response)> on_refused;
   };
@@ -46,6 +50,7 @@ class DesiredWrites {
     std::string confirmed;  // the one the server has taken last
     bool wanted = false;    // the wish is not under way yet
     bool in_flight = false;
+    bool in_line = false;  // its turn comes when others have been answered
     bool forgotten = false;
     bool timer = false;
     int failures = 0;
@@ -53,11 +58,14 @@ class DesiredWrites {
   };
 
   void Send(const std::string& key);
+  void SendThoseInLine();
   void Later(const std::string& key, std::chrono::milliseconds delay);
 
   ApiClient& client_;
   Options options_;
   std::unordered_map<std::string, Entry> entries_;
+  std::deque<std::string> line_;  // keys; those no longer in line are passed over
+  size_t in_flight_ = 0;
   size_t open_ = 0;
   uint64_t written_ = 0;
   uint64_t refused_ = 0;

@@ -17,6 +17,7 @@ class DesiredWritesTest : public ::testing::Test {
     writes.emplace(client, DesiredWrites::Options{
                                .first_delay = first,
                                .calm = calm,
+                               .most_at_once = most_at_once,
                                .on_refused = [this](const std::string& key, const HttpResponse&) {
                                  refused.push_back(key);
                                }});
@@ -24,6 +25,7 @@ class DesiredWritesTest : public ::testing::Test {
   void Want(const std::string& key, const std::string& wish, bool urgent = false) {
     writes->Want(key, wish, {.method = "PATCH", .target = "/" + key, .body = wish}, urgent);
   }
+  size_t most_at_once = 100;
   ScriptedClient client;
   std::optional<DesiredWrites> writes;
   Lines refused;
@@ -114,6 +116,34 @@ TEST_F(DesiredWritesTest, ARefusalIsToldAndTheNextWishIsTried) {
   Want("a", "1");
   EXPECT_EQ(client.bodies.size(), 3u);
   EXPECT_EQ(writes->open(), 1u);
+}
+
+TEST_F(DesiredWritesTest, WhoWaitsInLineIsWrittenAsItIsWhenItsTurnComes) {
+  most_at_once = 2;
+  Make(milliseconds(0), milliseconds(0));
+  for (const char* key : {"a", "b", "c", "d", "e"}) Want(key, "1");
+  EXPECT_EQ(client.requests, (Lines{"PATCH /a", "PATCH /b"}));
+  Want("c", "2");
+  Want("d", "2");
+  writes->Forget("d");
+  EXPECT_EQ(writes->open(), 4u);
+  client.Answer(200);
+  EXPECT_EQ(client.requests.back(), "PATCH /c");
+  EXPECT_EQ(client.bodies.back(), "2") << "its first wish was overtaken while it waited";
+  Want("d", "3");  // once more, in its old place
+  client.Answer(503);
+  EXPECT_EQ(client.requests.back(), "PATCH /d");
+  client.Answer(200);
+  EXPECT_EQ(client.requests.back(), "PATCH /e");
+  client.Answer(200);
+  client.Answer(200);
+  EXPECT_EQ(writes->open(), 1u);
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(client.requests.back(), "PATCH /b") << "which the server would not take before";
+  client.Answer(200);
+  EXPECT_EQ(writes->open(), 0u);
+  EXPECT_EQ(writes->written(), 5u);
+  EXPECT_EQ(client.requests.size(), 6u);
 }
 
 }  // namespace

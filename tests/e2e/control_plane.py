@@ -185,13 +185,14 @@ class ControlPlane:
 
     # ---- as admin
 
-    def request(self, method, path, body=None, content_type="application/json", raw=False):
+    def request(self, method, path, body=None, content_type="application/json", raw=False,
+                accept="application/json"):
         if self.context is None:
             self.context = ssl.create_default_context(cafile=self.pki.path("ca.crt"))
             self.context.load_cert_chain(self.pki.path("admin.crt"), self.pki.path("admin.key"))
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.url + path, data=data, method=method,
-                                         headers={"Content-Type": content_type})
+                                         headers={"Content-Type": content_type, "Accept": accept})
         for attempt in range(100):
             try:
                 with urllib.request.urlopen(request, context=self.context, timeout=20) as answer:
@@ -218,9 +219,9 @@ class ControlPlane:
     def create(self, path, body):
         return self.request("POST", path, body)
 
-    def get(self, path):
+    def get(self, path, accept="application/json"):
         try:
-            return self.request("GET", path)
+            return self.request("GET", path, accept=accept)
         except urllib.error.HTTPError as error:
             if error.code == 404:
                 return None
