@@ -142,12 +142,18 @@ std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule&
   if (sums.classes.size() >= kMaxClasses && !sums.classes.contains(cls)) sums.classes.clear();
   ClassBits& kept = sums.classes[cls];
   const size_t blocks = sums.room.blocks();
-  if (kept.bits.empty() || changes.size() - kept.synced > blocks) {
+  if (kept.bits.empty() || changes.size() - kept.synced > 8 * blocks) {
     kept.bits.resize(blocks);
     for (size_t block = 0; block < blocks; ++block) kept.bits[block] = WithRoom(sums, cls, block);
   } else {
-    ForEachChanged(kept.synced,
-                   [&](uint32_t p) { kept.bits[p / kWord] = WithRoom(sums, cls, p / kWord); });
+    const Resource& request = session_.cluster.classes[cls].request;
+    ForEachChanged(kept.synced, [&](uint32_t p) {
+      const bool has_room = (!sums.group.needs_candidates || sums.candidates[p] > 0) &&
+                            sums.room.FitsAt(request, p, kSlack);
+      const uint64_t bit = uint64_t{1} << (p % kWord);
+      uint64_t& word = kept.bits[p / kWord];
+      word = has_room ? word | bit : word & ~bit;
+    });
   }
   kept.synced = changes.size();
   return kept.bits;

@@ -199,7 +199,7 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
         (!known->furthest.empty() && Distance(furthest_.back()) < Distance(known->furthest.back())))
       furthest_ = known->furthest;
   } else {
-    if (TryInOrder(statement, task, rule, order, ranking, with_room)) return true;
+    if (TryInOrder(statement, task, rule, order, ranking, with_room, has_key)) return true;
     if (furthest_.empty()) NoteNowhereEnough(task, rule, ranking);
   }
   const Session::Mark statement_began = statement.begin();
@@ -211,12 +211,24 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
 }
 
 bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                            const NodeRanking& ranking, std::span<const uint64_t> with_room) {
+                            const NodeRanking& ranking, std::span<const uint64_t> with_room,
+                            bool has_key) {
   bits_.resize(with_room.size());
   for (size_t word = 0; word < bits_.size(); ++word)
     bits_[word] = with_room[word] & ranking.allowed[word];
-  const VictimBounds::Taken taken = Narrow(task, rule);
-  if (TryBits(statement, task, rule, order, ranking)) return true;
+  // Whoever asks what somebody has asked before, and was soon content, will be so again.
+  constexpr uint32_t kFew = 4;
+  uint32_t* before = nullptr;
+  if (has_key) {
+    if (tried_before_.size() >= kMaxKeys) tried_before_.clear();
+    before = &tried_before_.try_emplace(KnownInVain::Hash{}(key_), UINT32_MAX).first->second;
+  }
+  VictimBounds::Taken taken;
+  if (before == nullptr || *before > kFew) taken = Narrow(task, rule);
+  const size_t in_vain_before = tries_in_vain_;
+  const bool done = TryBits(statement, task, rule, order, ranking);
+  if (before != nullptr) *before = static_cast<uint32_t>(tries_in_vain_ - in_vain_before);
+  if (done) return true;
   if (taken.any()) TryForTheRecord(statement, task, rule, ranking, taken);
   return false;
 }
@@ -232,7 +244,7 @@ VictimBounds::Taken RoomFinder::Narrow(TaskId task, const VictimRule& rule) {
 // What was known before is tried on one node all the same: it says what is missing.
 void RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
                                  const NodeRanking& ranking, const VictimBounds::Taken& taken) {
-  losses_matter_ = true;
+  losses_matter_ |= taken.losses_matter;
   const bool share = taken.for_share != VictimBounds::kNowhere;
   constexpr int kVictimsShort = static_cast<int>(ShortCode::kVictims) * 2 + 1;
   if (!furthest_.empty() && (!share || Distance(furthest_.back()) > kVictimsShort)) return;
@@ -275,7 +287,9 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   });
   bits_.assign(with_room.size(), 0);
   for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
-  losses_matter_ |= Narrow(task, rule).any();
+  // A few are asked sooner than sums are brought up to date.
+  constexpr size_t kMany = 32;
+  if (positions_.size() >= kMany) losses_matter_ |= Narrow(task, rule).losses_matter;
   return std::any_of(positions_.begin(), positions_.end(),
                      [&](uint32_t p) { return IsIn(bits_, p) && Try(statement, task, rule, p); });
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -68,7 +69,7 @@ class RoomFinder {
   bool Repeat(Statement& statement, TaskId task, const VictimRule& rule,
               const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                  const NodeRanking& ranking, std::span<const uint64_t> with_room);
+                  const NodeRanking& ranking, std::span<const uint64_t> with_room, bool has_key);
   VictimBounds::Taken Narrow(TaskId task, const VictimRule& rule);
   bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                const NodeRanking& ranking);
@@ -88,6 +89,9 @@ class RoomFinder {
   CandidateRoom room_;
   VictimBounds bounds_;
   size_t tries_in_vain_ = 0;
+  // By the hash of a search's key: how many tries the last one like it made in vain.
+  static constexpr size_t kMaxKeys = 1 << 16;
+  std::unordered_map<size_t, uint32_t> tried_before_;
   KnownInVain in_vain_;
   KnownInVain::Key key_;
   RepeatedSteps repeated_;

@@ -32,7 +32,7 @@ bool VictimBounds::Know(TaskId task, const VictimRule& rule) const {
     return false;
   const auto& tiers = session_.voting_tiers(rule.asking());
   return std::any_of(tiers.begin(), tiers.end(),
-                     [](const Session::VotingTier& tier) { return !tier.voters.empty(); });
+                     [](const VotingTier& tier) { return !tier.voters.empty(); });
 }
 
 // As CandidacyOf, for any task of the queue.
@@ -53,7 +53,7 @@ void VictimBounds::CatchUp() {
     for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p)
       position_of_[cluster.nodes_by_name[p].value] = p;
     seen_.resize(cluster.nodes_by_name.size());
-    for (const Session::VotingTier& tier : Tiers()) voters_ += tier.voters.size();
+    for (const VotingTier& tier : Tiers()) voters_ += tier.voters.size();
     levels_.resize(cluster.jobs.size() * voters_);
     levels_known_.resize(cluster.jobs.size());
     nodes_seen_ = nodes.size();
@@ -73,7 +73,7 @@ void VictimBounds::NoteLevels(TaskId task) {
   bool changed = !levels_known_[job.value];
   levels_known_[job.value] = true;
   size_t at = job.value * voters_;
-  for (const Session::VotingTier& tier : Tiers())
+  for (const VotingTier& tier : Tiers())
     for (const VictimLevels* voter : tier.voters) {
       const int64_t level = voter != nullptr ? voter->level(task) : 0;
       changed |= std::exchange(levels_[at++], level) != level;
@@ -85,7 +85,7 @@ void VictimBounds::NoteLevels(TaskId task) {
 
 VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const Cluster& cluster = session_.cluster;
-  const Session::VotingTier& tier = Tiers()[sums.tier];
+  const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const NodeId node = cluster.nodes_by_name[position];
   Resource all;
@@ -122,6 +122,7 @@ VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const bool agree = decided || session_.compat.empty_intersection;
   if (!nobody) sum.freed = agree ? passing : all;
   sum.room.Add(sum.freed);
+  SetBit(sums.nobody, position, nobody);
   SetBit(sums.decided, position, !nobody && decided);
   SetBit(sums.harmless, position, nobody || (agree ? passing_harmless : all_harmless));
   return sum;
@@ -160,6 +161,7 @@ void VictimBounds::Make(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
   const size_t kinds = static_cast<size_t>(session_.cluster.kinds.size());
   sums.decided.resize((n + kBlock - 1) / kBlock);
+  sums.nobody.resize(sums.decided.size());
   sums.harmless.resize(sums.decided.size());
   std::vector<Resource> freed(n);
   sums.room.Make(n, kinds, [&](uint32_t p) {
@@ -169,6 +171,20 @@ void VictimBounds::Make(Sums& sums) {
   });
   sums.freed.Make(n, kinds, [&](uint32_t p) -> const Resource& { return freed[p]; });
   sums.synced = changes_.size();
+  sums.cls = ClassId{};
+  sums.fits.resize(sums.decided.size());
+}
+
+uint64_t VictimBounds::WithRoom(Sums& sums, ClassId cls, size_t block) const {
+  if (sums.cls != cls) {
+    sums.cls = cls;
+    sums.fits_known.assign(sums.fits.size(), false);
+  }
+  if (!sums.fits_known[block]) {
+    sums.fits_known[block] = true;
+    sums.fits[block] = sums.room.Fits(session_.cluster.classes[cls].request, block, kSlack);
+  }
+  return sums.fits[block];
 }
 
 void VictimBounds::Synchronize(Sums& sums) {
@@ -179,6 +195,7 @@ void VictimBounds::Synchronize(Sums& sums) {
     if (std::exchange(seen_[p], passes_) == passes_) continue;
     const AddedUp sum = AddUp(sums, p);
     sums.room.Set(p, sum.room);
+    if (sums.cls.valid()) sums.fits_known[p / kBlock] = false;
     sums.freed.Set(p, sum.freed);
   }
 }
@@ -189,7 +206,7 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
   CatchUp();
   const Cluster& cluster = session_.cluster;
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
-  const Resource& request = cluster.Request(task);
+  const ClassId cls = cluster.tasks[task].cls;
   // Evictions in other queues do not help its own.
   std::optional<Resource> missing;
   if (asking_ == Asking::kPreempt && rule.checks_everything)
@@ -208,15 +225,18 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
     uint64_t left = nodes[block];  // not decided by an earlier tier
     uint64_t with_room = 0;
     uint64_t with_share = 0;
-    for (const Sums* sums : tiers_) {
-      const uint64_t room = left & sums->room.Fits(request, block, kSlack);
+    uint64_t nobody = ~uint64_t{0};  // in no tier: and who loses tasks is not let go then either
+    for (Sums* sums : tiers_) {
+      const uint64_t room = left != 0 ? left & WithRoom(*sums, cls, block) : 0;
       with_room |= room;
       with_share |=
           missing && room != 0
               ? room & (sums->freed.Fits(*missing, block, kSlack) | ~sums->harmless[block])
               : room;
       left &= ~sums->decided[block];
+      nobody &= sums->nobody[block];
     }
+    taken.losses_matter |= (nodes[block] & ~with_share & ~nobody) != 0;
     note(taken.for_votes, block, nodes[block] & ~with_room);
     note(taken.for_share, block, with_room & ~with_share);
     nodes[block] = with_share;

@@ -36,6 +36,8 @@ class VictimBounds {
   struct Taken {
     uint32_t for_votes = kNowhere;
     uint32_t for_share = kNowhere;
+    // Some of them may do when jobs of candidates have lost tasks elsewhere.
+    bool losses_matter = false;
     bool any() const { return for_votes != kNowhere || for_share != kNowhere; }
   };
   // Takes such nodes off `nodes`, a bit per position in nodes_by_name. Of one object all calls ask
@@ -53,14 +55,20 @@ class VictimBounds {
     AmountColumns room;              // with all of them gone
     AmountColumns freed;             // by them
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
+    std::vector<uint64_t> nobody;    // a bit per node: nobody goes
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
+    // Which nodes have room for a class, for the last one that asked: a gang's tasks ask one after
+    // the other. By block, where it is known.
+    ClassId cls;
+    std::vector<uint64_t> fits;
+    std::vector<bool> fits_known;
   };
   struct AddedUp {
     Resource room;
     Resource freed;
   };
 
-  const std::vector<Session::VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
+  const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
   bool Counts(const Task& task, QueueId queue) const;
   void CatchUp();
   void NoteLevels(TaskId task);
@@ -68,6 +76,7 @@ class VictimBounds {
   void Make(Sums& sums);
   void Synchronize(Sums& sums);
   AddedUp AddUp(Sums& sums, uint32_t position);
+  uint64_t WithRoom(Sums& sums, ClassId cls, size_t block) const;
 
   Session& session_;
   Asking asking_ = Asking::kPreempt;

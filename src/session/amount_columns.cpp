@@ -23,6 +23,7 @@ void AmountColumns::Clear(size_t nodes, size_t kinds) {
     column.amounts.assign(blocks() * kBlock, kNothing);
     column.most.assign(blocks(), kNothing);
     column.least.assign(blocks(), kNothing);
+    column.changes.assign(blocks(), 0);
   }
 }
 
@@ -38,7 +39,9 @@ void AmountColumns::Set(Column& column, uint32_t position, double amount) {
   const size_t block = position / kBlock;
   double& most = column.most[block];
   double& least = column.least[block];
-  if ((before == most && amount < most) || (before == least && amount > least))
+  constexpr uint8_t kSome = 16;
+  if (((before == most && amount < most) || (before == least && amount > least)) &&
+      ++column.changes[block] >= kSome)
     return LookOver(column, block);
   most = std::max(most, amount);
   least = std::min(least, amount);
@@ -49,6 +52,7 @@ void AmountColumns::LookOver(Column& column, size_t block) const {
   const auto end =
       column.amounts.begin() + static_cast<ptrdiff_t>(std::min((block + 1) * kBlock, nodes_));
   const auto [least, most] = std::minmax_element(begin, end);
+  column.changes[block] = 0;
   column.least[block] = *least;
   column.most[block] = *most;
 }
@@ -78,6 +82,15 @@ uint64_t AmountColumns::Fits(const Resource& request, size_t block, double slack
     bits &= Fits(kind, request.Get(kind) - slack, block);
   }
   return bits;
+}
+
+bool AmountColumns::FitsAt(const Resource& request, uint32_t position, double slack) const {
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    if (!IsEnough(request.Get(kind) - slack, columns_[static_cast<size_t>(kind)].amounts[position]))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace krafla

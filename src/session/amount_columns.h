@@ -47,12 +47,17 @@ class AmountColumns {
   // … of everything, as Resource::LessEqual compares, with missing kinds as zero; `slack` too
   // little in each kind is enough.
   uint64_t Fits(const Resource& request, size_t block, double slack = 0) const;
+  // The same of one node.
+  bool FitsAt(const Resource& request, uint32_t position, double slack = 0) const;
 
  private:
   struct Column {
     std::vector<double> amounts;  // by position, filled up to whole blocks with what nothing fits
-    std::vector<double> most;     // by block
-    std::vector<double> least;    // by block
+    // By block: no node has more, or less. Looked over only after some changes: until then there
+    // may be none that has as much, or as little.
+    std::vector<double> most;
+    std::vector<double> least;
+    std::vector<uint8_t> changes;
   };
 
   void Clear(size_t nodes, size_t kinds);

@@ -63,11 +63,13 @@ struct NodeSearch::ClassCache {
   bool fits = false;            // these are good:
   std::vector<uint64_t> later;  // bits: the request fits what will be free
   std::vector<uint64_t> now;    // bits: … and what is free now
-  // Where the request fits, and where preemption wanted to know, these are known:
+  // Where the request fits, and where preemption wanted to know, scores are known; where it fits,
+  // verdicts too.
+  std::vector<uint64_t> scored;
+  std::vector<double> score;
   std::vector<uint64_t> known;
   std::vector<uint64_t> passes;  // bits: known, and no predicate refuses
   std::vector<Refusal> verdict;
-  std::vector<double> score;
   std::vector<double> block_best;  // the highest score where the request fits now and it passes
   // For preemption; empty until it asks. The highest known score of nodes that are allowed.
   std::vector<double> allowed_best;
@@ -240,7 +242,7 @@ void NodeSearch::Verify() {
                                    now == ((cache.now[p / kBlock] & BitOf(p)) != 0)),
                    "whether a request fits has followed");
       KRAFLA_CHECK(
-          (cache.known[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
+          (cache.scored[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
           "a score has followed");
     }
   }
@@ -316,6 +318,11 @@ void NodeSearch::Ask(TaskId task, ClassCache& cache, uint32_t p) {
   cache.known[block] |= BitOf(p);
   cache.verdict[p] = CheckAt(task, cache, p);
   if (!cache.verdict[p].refused()) cache.passes[block] |= BitOf(p);
+  if ((cache.scored[block] & BitOf(p)) == 0) AskScore(task, cache, p);
+}
+
+void NodeSearch::AskScore(TaskId task, ClassCache& cache, uint32_t p) {
+  cache.scored[p / kBlock] |= BitOf(p);
   cache.score[p] = LocalScore(cluster_.tasks[task].cls, cluster_.nodes_by_name[p]);
   KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
 }
@@ -328,6 +335,7 @@ void NodeSearch::Begin(ClassCache& cache) {
   cache.fits = false;
   cache.later.assign(blocks, 0);
   cache.now.assign(blocks, 0);
+  cache.scored.assign(blocks, 0);
   cache.known.assign(blocks, 0);
   cache.passes.assign(blocks, 0);
   cache.verdict.resize(n);
@@ -351,7 +359,7 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
         BestOfBlock(cache.score, block, cache.now[block] & cache.passes[block]);
     if (!cache.allowed_best.empty())
       cache.allowed_best[block] =
-          BestOfBlock(cache.score, block, cache.known[block] & cache.Allowed()[block]);
+          BestOfBlock(cache.score, block, cache.scored[block] & cache.Allowed()[block]);
   }
 }
 
@@ -360,8 +368,9 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   const uint64_t bit = BitOf(p);
   const double old = cache.score[p];
   const bool counted = (cache.now[block] & cache.passes[block] & bit) != 0;
-  const bool ranked = (cache.known[block] & bit) != 0;
-  for (auto* bits : {&cache.later, &cache.now, &cache.known, &cache.passes}) (*bits)[block] &= ~bit;
+  const bool ranked = (cache.scored[block] & bit) != 0;
+  for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.known, &cache.passes})
+    (*bits)[block] &= ~bit;
   const NodeId node = cluster_.nodes_by_name[p];
   const Resource& request = cluster_.Request(task);
   if (cache.fits && request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
@@ -379,13 +388,15 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   const auto fitting = [&] { return cache.now[block] & cache.passes[block]; };
   follow(cache.block_best[block], counted, (fitting() & bit) != 0, fitting);
   if (cache.allowed_best.empty()) return;
-  const auto allowed = [&] { return cache.known[block] & cache.Allowed()[block]; };
+  const auto allowed = [&] { return cache.scored[block] & cache.Allowed()[block]; };
   follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
 }
 
 void NodeSearch::Synchronize(TaskId task, ClassCache& cache, bool fits) {
   const std::vector<NodeId>& changes = session_.node_changes();
-  if (!cache.local || changes.size() - cache.synced > cluster_.nodes_by_name.size()) {
+  // Where room does not matter little is known, and is asked again as needed.
+  const size_t most = cluster_.nodes_by_name.size() / (fits ? 1 : 8);
+  if (!cache.local || changes.size() - cache.synced > most) {
     Begin(cache);
   } else {
     ++synchronizations_;
@@ -652,7 +663,7 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
   ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
   Synchronize(task, cache, false);
   const bool first = cache.allowed_best.empty();
-  if (first) cache.allowed_best.assign(cache.known.size(), kNone);
+  if (first) cache.allowed_best.assign(cache.scored.size(), kNone);
   if (!cache.fixed->unclear.empty()) {
     cache.allowed = cache.fixed->allowed;
     for (const uint32_t p : cache.fixed->unclear) {
@@ -663,7 +674,7 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
   if (first || !cache.fixed->unclear.empty())
     for (size_t block = 0; block < cache.known.size(); ++block)
       cache.allowed_best[block] =
-          BestOfBlock(cache.score, block, cache.known[block] & cache.Allowed()[block]);
+          BestOfBlock(cache.score, block, cache.scored[block] & cache.Allowed()[block]);
   return NodeRanking{.scores = cache.score,
                      .block_best = cache.allowed_best,
                      .allowed = cache.Allowed(),
@@ -673,8 +684,8 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
 void NodeSearch::ScoreRanked(TaskId task, std::span<const uint64_t> among) {
   ClassCache& cache = *caches_[cluster_.tasks[task].cls];
   for (size_t block = 0; block < among.size(); ++block) {
-    ForEachNode(block, among[block] & ~cache.known[block], [&](uint32_t p) {
-      Ask(task, cache, p);
+    ForEachNode(block, among[block] & ~cache.scored[block], [&](uint32_t p) {
+      AskScore(task, cache, p);
       if ((cache.Allowed()[block] & BitOf(p)) != 0)
         cache.allowed_best[block] = std::max(cache.allowed_best[block], cache.score[p]);
     });

@@ -131,6 +131,7 @@ class NodeSearch {
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
   void Ask(TaskId task, ClassCache& cache, uint32_t position);
+  void AskScore(TaskId task, ClassCache& cache, uint32_t position);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
   Choice BestKept(const ClassCache& cache) const;

@@ -32,6 +32,7 @@
 #include "session/reopen_state.h"
 #include "session/tiered.h"
 #include "session/trace.h"
+#include "session/victims.h"
 
 namespace krafla {
 
@@ -47,15 +48,6 @@ struct SessionOptions {
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
   // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.
   std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks = {};
-};
-
-// The victims a vote left, and who agreed in the tier that decided.
-struct Victims {
-  std::vector<TaskId> tasks;
-  uint64_t permitted_by = 0;
-  // Nobody is let go, and it stays so while the candidates' jobs only lose tasks: every tier was
-  // ended by a plugin that named nobody.
-  bool stays_empty = false;
 };
 
 class Session {
@@ -170,11 +162,6 @@ class Session {
   // their node. False when a plugin does not say.
   bool VotesDependOn(Asking asking, TaskId for_task, std::vector<uint64_t>& words) const;
   // Those who vote in Preemptable or Reclaimable, by tier.
-  struct VotingTier {
-    std::vector<const VictimLevels*> voters;  // null: may name anybody
-    // Where every voter names somebody, nobody else has a say in whether anybody goes.
-    bool decides = false;
-  };
   const std::vector<VotingTier>& voting_tiers(Asking asking) const {
     return voting_tiers_[static_cast<size_t>(asking)];
   }

@@ -38,6 +38,14 @@ TEST(Shortcuts, AlsoWherePodsAreOnlyBoundAndBudgetsHold) {
          WhatDiffers);
 }
 
+TEST(Shortcuts, AlsoForPodsThatLookAround) {
+  ForAll(400,
+         {.features = {Feature::kPriorities, Feature::kGangs, Feature::kPodAffinity,
+                       Feature::kSpread, Feature::kNodeSelectors, Feature::kSystemPods},
+          .contest = true},
+         WhatDiffers);
+}
+
 TEST(Shortcuts, AlsoWhenNodesAreComparedInDryRuns) {
   ForAll(400, {.features = {Feature::kPriorities, Feature::kTopologyAware}, .contest = true},
          WhatDiffers);

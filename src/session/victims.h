@@ -1,0 +1,28 @@
+// What a vote on victims leaves, and who votes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.h"
+#include "session/hooks.h"
+
+namespace krafla {
+
+// The victims a vote left, and who agreed in the tier that decided.
+struct Victims {
+  std::vector<TaskId> tasks;
+  uint64_t permitted_by = 0;
+  // Nobody is let go, and it stays so while the candidates' jobs only lose tasks: every tier was
+  // ended by a plugin that named nobody.
+  bool stays_empty = false;
+};
+
+// Those who vote in one tier.
+struct VotingTier {
+  std::vector<const VictimLevels*> voters;  // null: may name anybody
+  // Where every voter names somebody, nobody else has a say in whether anybody goes.
+  bool decides = false;
+};
+
+}  // namespace krafla
