@@ -43,8 +43,9 @@ struct NodeSearch::ClassCache {
   std::vector<Refusal> verdict;
   std::vector<uint8_t> fit;
   std::vector<double> score;
-  std::vector<double> idle_score;  // score where fit is kIdle, else -infinity
-  std::vector<double> block_best;  // maxima of idle_score per kBlock
+  std::vector<double> idle_score;   // score where fit is kIdle, else -infinity
+  std::vector<double> block_best;   // maxima of idle_score per kBlock
+  std::vector<double> region_best;  // maxima of those
   // For preemption; empty until it asks.
   std::vector<uint64_t> allowed;     // bits: the verdict is none that evictions cannot lift
   std::vector<double> allowed_best;  // maxima of score over allowed nodes per kBlock
@@ -56,6 +57,22 @@ struct NodeSearch::ClassCache {
   size_t failure_at = SIZE_MAX;
   std::vector<Refusal> why;  // of each node, of that failure
 };
+
+namespace {
+
+// After the value at `at` has changed: the maxima per kBlock values follow.
+void KeepMaximum(const std::vector<double>& values, size_t at, double old,
+                 std::vector<double>& maxima) {
+  double& best = maxima[at / kBlock];
+  if (values[at] >= best) {
+    best = values[at];
+  } else if (old == best) {
+    const auto begin = values.begin() + static_cast<ptrdiff_t>(at / kBlock * kBlock);
+    best = *std::max_element(begin, begin + std::min<ptrdiff_t>(kBlock, values.end() - begin));
+  }
+}
+
+}  // namespace
 
 NodeSearch::NodeSearch(Session& session)
     : session_(session),
@@ -275,15 +292,9 @@ void NodeSearch::Refresh(TaskId task, ClassCache& cache, uint32_t p) {
   const double idle_score = fit == ClassCache::kIdle ? cache.score[p] : kNone;
   const double old = cache.idle_score[p];
   cache.idle_score[p] = idle_score;
-  double& best = cache.block_best[p / kBlock];
-  if (idle_score >= best) {
-    best = idle_score;
-  } else if (old == best) {
-    const size_t begin = p / kBlock * kBlock;
-    const size_t end = std::min<size_t>(begin + kBlock, cache.idle_score.size());
-    best = *std::max_element(cache.idle_score.begin() + static_cast<ptrdiff_t>(begin),
-                             cache.idle_score.begin() + static_cast<ptrdiff_t>(end));
-  }
+  const double old_best = cache.block_best[p / kBlock];
+  KeepMaximum(cache.idle_score, p, old, cache.block_best);
+  KeepMaximum(cache.block_best, p / kBlock, old_best, cache.region_best);
 }
 
 void NodeSearch::RefreshRank(ClassCache& cache, uint32_t p, double old_score) {
@@ -317,6 +328,7 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
     cache.score.assign(n, 0);
     cache.idle_score.assign(n, kNone);
     cache.block_best.assign((n + kBlock - 1) / kBlock, kNone);
+    cache.region_best.assign((cache.block_best.size() + kBlock - 1) / kBlock, kNone);
     if (!cache.allowed.empty()) {
       std::fill(cache.allowed.begin(), cache.allowed.end(), 0);
       std::fill(cache.allowed_best.begin(), cache.allowed_best.end(), kNone);
@@ -482,12 +494,13 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
   if (memory == nullptr && node_local && ScoresAreNodeLocal(t.cls) && !session_.HasBestNode()) {
     Synchronize(task, cache);
     if (cache.idle_count > 0) {
-      size_t block = 0;
-      for (size_t b = 1; b < cache.block_best.size(); ++b)
-        if (cache.block_best[b] > cache.block_best[block]) block = b;
-      const double best = cache.block_best[block];
+      // The first of the best, without looking at all: a number per region, then within one, then
+      // within one block of it.
+      const auto region = std::max_element(cache.region_best.begin(), cache.region_best.end());
+      size_t block = static_cast<size_t>(region - cache.region_best.begin()) * kBlock;
+      while (cache.block_best[block] != *region) ++block;
       size_t p = block * kBlock;
-      while (cache.idle_score[p] != best) ++p;
+      while (cache.idle_score[p] != *region) ++p;
       return {cluster_.nodes_by_name[p], true};
     }
     if (cache.future_count > 0) {
