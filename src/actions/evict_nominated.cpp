@@ -1,31 +1,10 @@
 #include "actions/evict_nominated.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "session/statement.h"
 
 namespace krafla {
-
-namespace {
-
-// A zone's victims lie all over the tables. What the next ones need is fetched while this one goes:
-// first the task, then, when it is there, the amounts of its node.
-void FetchAhead(const Cluster& cluster, const std::vector<TaskId>& victims, size_t at) {
-  constexpr size_t kTask = 8;
-  constexpr size_t kNode = 4;
-  constexpr size_t kLine = 64;
-  if (at + kTask < victims.size()) {
-    const auto* task = reinterpret_cast<const char*>(&cluster.tasks[victims[at + kTask]]);
-    __builtin_prefetch(task);
-    __builtin_prefetch(task + kLine);
-  }
-  if (at + kNode >= victims.size()) return;
-  const NodeId node = cluster.tasks[victims[at + kNode]].node;
-  if (node.valid()) __builtin_prefetch(&cluster.releasing[node]);
-}
-
-}  // namespace
 
 void EvictNominatedVictims(Session& s) {
   const Victims victims = s.VictimTasks();
@@ -35,9 +14,7 @@ void EvictNominatedVictims(Session& s) {
       static_cast<size_t>(std::find(names.begin(), names.end(), "pdb") - names.begin());
   const bool pdb_nominates = pdb < names.size() && (victims.permitted_by >> pdb & 1) != 0;
   s.plan.evictions.reserve(s.plan.evictions.size() + victims.tasks.size());
-  for (size_t i = 0; i < victims.tasks.size(); ++i) {
-    FetchAhead(s.cluster, victims.tasks, i);
-    const TaskId id = victims.tasks[i];
+  for (const TaskId id : victims.tasks) {
     const Task& task = s.cluster.tasks[id];
     // Of a pod without a PodGroup nobody would make a new one.
     if (!task.job.valid() || !IsPreemptableStatus(task.status)) continue;

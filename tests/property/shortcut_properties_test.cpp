@@ -17,6 +17,7 @@ std::string Decisions(const RandomCluster& random, int verbosity, bool for_good 
                .verbosity = verbosity,
                .for_good = for_good});
   cycle.Run();
+  cycle.session->VerifyInvariants();
   return Summary(cycle);
 }
 
