@@ -69,7 +69,7 @@ class LastCycle final : public DecisionSink {
     if (binds_ > 0)
       bound_ = session.cluster.Text(session.cluster.tasks[session.plan.binds[0].task].name);
     steps_.clear();
-    for (const Session::StepTime& step : session.step_times)
+    for (const StepTime& step : session.step_times)
       steps_.emplace_back(step.name, step.cpu_ms * 1e6);
   }
   void OnNothingNew() override {

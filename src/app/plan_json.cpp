@@ -86,10 +86,10 @@ void WriteQueues(JsonWriter& json, const Session& s) {
 }
 
 void WriteTimes(JsonWriter& json, std::string_view name, const Session& s,
-                double Session::StepTime::* member) {
+                double StepTime::* member) {
   std::map<std::string, double> times;
   double total = 0;
-  for (const Session::StepTime& step : s.step_times) {
+  for (const StepTime& step : s.step_times) {
     times[step.name] += step.*member;
     total += step.*member;
   }
@@ -121,8 +121,8 @@ std::string PlanAsJson(const Session& s, const std::optional<RunStats>& stats) {
   WriteQueues(json, s);
   if (stats) {
     json.Key("stats").BeginObject();
-    WriteTimes(json, "cpu_ms", s, &Session::StepTime::cpu_ms);
-    WriteTimes(json, "wall_ms", s, &Session::StepTime::wall_ms);
+    WriteTimes(json, "cpu_ms", s, &StepTime::cpu_ms);
+    WriteTimes(json, "wall_ms", s, &StepTime::wall_ms);
     json.Key("load_ms").Number(stats->load_ms);
     json.Key("peak_rss_mb").Number(stats->peak_rss_mb);
     json.EndObject();

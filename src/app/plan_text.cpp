@@ -276,7 +276,7 @@ std::string PlanAsText(const Session& session, bool color) {
 std::string StatsAsText(const Session& session, const RunStats& stats) {
   std::string text = "\nCPU ms: ";
   double total = 0;
-  for (const Session::StepTime& step : session.step_times) {
+  for (const StepTime& step : session.step_times) {
     text += fmt::format("{} {:.2f}, ", step.name, step.cpu_ms);
     total += step.cpu_ms;
   }

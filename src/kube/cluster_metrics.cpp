@@ -216,7 +216,7 @@ ClusterMetrics::~ClusterMetrics() = default;
 
 void ClusterMetrics::Cycle(const Session& session, const std::vector<JobPhaseChange>& phases) {
   Families& f = *families_;
-  for (const Session::StepTime& step : session.step_times)
+  for (const StepTime& step : session.step_times)
     f.stage.Get(step.name, Doubling(1, 14)).Observe(step.wall_ms);
   f.eviction_transactions.Increment(static_cast<double>(session.plan.evictions.size()));
   Plugins(session);

@@ -132,7 +132,7 @@ void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChang
   const Cluster& c = session.cluster;
   f.cycles.Increment();
   f.cycle.Observe(wall_ms);
-  for (const Session::StepTime& step : session.step_times) {
+  for (const StepTime& step : session.step_times) {
     f.phase.Get(step.name).Set(step.wall_ms / 1000);
     if (step.name == "open") {
       f.open.Observe(step.wall_ms);

@@ -31,7 +31,7 @@ RecordedCycle RecordCycle(const Session& session, const std::vector<JobPhaseChan
          .allowed_by = PluginsThatAllowed(session, eviction),
          .message = EvictionHeadline(session, i)});
   }
-  for (const Session::StepTime& step : session.step_times)
+  for (const StepTime& step : session.step_times)
     cycle.steps_ms.emplace_back(step.name, step.wall_ms);
   for (const Job& job : c.jobs)
     cycle.waiting_pods += job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kPipelined);

@@ -30,6 +30,7 @@
 #include "session/plugin.h"
 #include "session/queue_report.h"
 #include "session/reopen_state.h"
+#include "session/step_times.h"
 #include "session/tiered.h"
 #include "session/trace.h"
 #include "session/victims.h"
@@ -104,19 +105,9 @@ class Session {
   KubeView kube;
   Table<QueueId, QueueReport> queue_reports;
 
-  // How long each step took, for --stats; filled as the steps end.
-  struct StepTime {
-    std::string name;
-    double cpu_ms = 0;
-    double wall_ms = 0;
-  };
+  // Filled as the steps end.
   std::vector<StepTime> step_times;
-  // Of each plugin, as in plugin_names().
-  struct PluginTime {
-    double open_ms = 0;
-    double close_ms = 0;
-  };
-  std::vector<PluginTime> plugin_times;
+  std::vector<PluginTime> plugin_times;  // as in plugin_names()
 
   const std::vector<std::string>& plugin_names() const { return plugin_names_; }
   Plugin* FindPlugin(std::string_view name);
