@@ -35,6 +35,12 @@ double BestOfBlock(const std::vector<double>& scores, size_t block, uint64_t nod
   return best;
 }
 
+// The highest of a region's blocks.
+double BestOfRegion(const std::vector<double>& block_best, size_t region) {
+  const auto begin = block_best.begin() + static_cast<ptrdiff_t>(region * kBlock);
+  return *std::max_element(begin, begin + std::min<ptrdiff_t>(kBlock, block_best.end() - begin));
+}
+
 }  // namespace
 
 RefusalMemory::Nodes* RefusalMemory::Find(JobId job, uint16_t role) {
@@ -70,7 +76,8 @@ struct NodeSearch::ClassCache {
   std::vector<uint64_t> known;
   std::vector<uint64_t> passes;  // bits: known, and no predicate refuses
   std::vector<Refusal> verdict;
-  std::vector<double> block_best;  // the highest score where the request fits now and it passes
+  std::vector<double> block_best;   // the highest score where the request fits now and it passes
+  std::vector<double> region_best;  // the highest of kBlock blocks
   // For preemption; empty until it asks. The highest known score of nodes that are allowed.
   std::vector<double> allowed_best;
   std::vector<uint64_t> allowed;  // only where that is not among the fixed answers
@@ -341,6 +348,7 @@ void NodeSearch::Begin(ClassCache& cache) {
   cache.verdict.resize(n);
   cache.score.resize(n);
   cache.block_best.assign(blocks, kNone);
+  cache.region_best.assign((blocks + kBlock - 1) / kBlock, kNone);
   if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
 }
 
@@ -361,6 +369,8 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
       cache.allowed_best[block] =
           BestOfBlock(cache.score, block, cache.scored[block] & cache.Allowed()[block]);
   }
+  for (size_t region = 0; region < cache.region_best.size(); ++region)
+    cache.region_best[region] = BestOfRegion(cache.block_best, region);
 }
 
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
@@ -386,7 +396,14 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
     }
   };
   const auto fitting = [&] { return cache.now[block] & cache.passes[block]; };
+  const double old_best = cache.block_best[block];
   follow(cache.block_best[block], counted, (fitting() & bit) != 0, fitting);
+  double& region_best = cache.region_best[block / kBlock];
+  if (cache.block_best[block] >= region_best) {
+    region_best = cache.block_best[block];
+  } else if (old_best == region_best) {
+    region_best = BestOfRegion(cache.block_best, block / kBlock);
+  }
   if (cache.allowed_best.empty()) return;
   const auto allowed = [&] { return cache.scored[block] & cache.Allowed()[block]; };
   follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
@@ -516,10 +533,11 @@ NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idl
 }
 
 NodeSearch::Choice NodeSearch::BestKept(const ClassCache& cache) const {
-  size_t block = 0;
-  for (size_t b = 1; b < cache.block_best.size(); ++b)
-    if (cache.block_best[b] > cache.block_best[block]) block = b;
-  if (!cache.block_best.empty() && cache.block_best[block] != kNone) {
+  // The first of the best without looking at all: a number per region, then per block of one.
+  const auto region = std::max_element(cache.region_best.begin(), cache.region_best.end());
+  if (region != cache.region_best.end() && *region != kNone) {
+    size_t block = static_cast<size_t>(region - cache.region_best.begin()) * kBlock;
+    while (cache.block_best[block] != *region) ++block;
     uint64_t nodes = cache.now[block] & cache.passes[block];
     uint32_t p = 0;
     do {
