@@ -198,10 +198,10 @@ void OnCutShort(int) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  (void)std::signal(SIGBUS, OnCutShort);
   // Takes Kubernetes' notation of flags, not ours.
   if (argc >= 2 && std::string(argv[1]) == "serve")
     return krafla::ServeCommand({argv + 2, argv + argc}, std::cout, std::cerr);
+  (void)std::signal(SIGBUS, OnCutShort);
   if (const std::optional<std::string> wrong = WrongCommand(argc, argv)) {
     std::cerr << "error: " << *wrong << "\n";
     return 2;
