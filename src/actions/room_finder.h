@@ -73,7 +73,7 @@ class RoomFinder {
   VictimBounds::Taken Narrow(TaskId task, const VictimRule& rule);
   bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                const NodeRanking& ranking);
-  void TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
+  bool TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
                        const NodeRanking& ranking, const VictimBounds::Taken& taken);
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
