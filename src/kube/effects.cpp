@@ -150,7 +150,7 @@ void Effects::WantMemory(const ObjectRef& group, MemoryWish wish) {
 void Effects::SendMemory(const std::string& key, int attempt) {
   MemoryWrites& writes = memory_writes_.at(key);
   if (std::optional<MemoryWish> next = std::exchange(writes.next, std::nullopt)) {
-    if (!writes.under_way) writes.under_way.emplace();
+    if (!writes.under_way) writes.under_way = MemoryWish{};
     writes.under_way->Take(std::move(*next));
   }
   HttpRequest request{.method = "PATCH",
