@@ -156,10 +156,25 @@ class FlagReader {
   explicit FlagReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   void Read(const std::vector<std::string>& arguments) {
+    bool after_switch = false;  // a flag that takes its value only behind =
     for (size_t i = 0; i < arguments.size(); ++i) {
       std::string_view word = arguments[i];
+      const std::string short_level = word.starts_with("-v=") ? "-" + arguments[i] : std::string();
+      if (!short_level.empty()) word = short_level;
       if (word == "-v") word = "--v";
       if (word == "-h") word = "--help";
+      if (!word.starts_with("-")) {
+        // vc-scheduler passes over stray words, and its chart has one (2>&1). One that was meant as
+        // a value would be missed.
+        if (after_switch && ParseGoBool(arguments[i])) {
+          Wrong(arguments[i], fmt::format("write {}={}", arguments[i - 1], arguments[i]));
+        } else {
+          stray_.push_back(arguments[i]);
+        }
+        after_switch = false;
+        continue;
+      }
+      after_switch = false;
       if (!word.starts_with("--") || word.size() == 2) {
         Wrong(arguments[i], "expected a flag that begins with --");
         continue;
@@ -182,6 +197,7 @@ class FlagReader {
         value = word.substr(equals + 1);
       } else if (flag->kind == FlagKind::kBool) {
         value = "true";
+        after_switch = true;
       } else if (i + 1 < arguments.size()) {
         value = arguments[++i];
       } else {
@@ -235,12 +251,14 @@ class FlagReader {
     std::vector<std::string> names;
     for (const Flag& flag : kFlags)
       if (flag.help.empty() && Given(flag.name)) names.push_back(fmt::format("--{}", flag.name));
+    names.insert(names.end(), stray_.begin(), stray_.end());
     return names;
   }
 
  private:
   Diagnostics& diagnostics_;
   std::map<std::string_view, std::vector<std::string>, std::less<>> values_;
+  std::vector<std::string> stray_;
 };
 
 std::optional<ListenAddress> Address(FlagReader& reader, std::string_view enabled,

@@ -133,12 +133,12 @@ TEST(ServeFlags, EveryFlagOfVolcanoIsAccepted) {
 }
 
 TEST(ServeFlags, MistakesAreAllNamed) {
-  Parse({"--leader-elec=true", "--schedule-period=soon", "stray", "--kube-api-qps=fast",
+  Parse({"--leader-elec=true", "--schedule-period=soon", "-stray", "--kube-api-qps=fast",
          "--node-selector=train", "--leader-elect-renew-deadline=20s", "--compatibility=kai",
          "--enable-healthz", "--healthz-address=here", "--kubeconfig"},
         "--leader-elec: error: unknown flag; did you mean --leader-elect?\n"
         "--schedule-period: error: expected a duration such as 1s or 1m30s, got \"soon\"\n"
-        "stray: error: expected a flag that begins with --\n"
+        "-stray: error: expected a flag that begins with --\n"
         "--kube-api-qps: error: expected a number, got \"fast\"\n"
         "--kubeconfig: error: needs a value: text\n"
         "--compatibility: error: expected krafla or volcano, got \"kai\"\n"
@@ -147,6 +147,13 @@ TEST(ServeFlags, MistakesAreAllNamed) {
         "otherwise two could lead\n"
         "--healthz-address: error: expected an address such as 127.0.0.1:8080 or :8080, got "
         "\"here\"\n");
+}
+
+TEST(ServeFlags, TheArgumentsOfVolcanosChartAreTaken) {
+  const ServeFlags flags = Parse({"--logtostderr", "--enable-metrics=true", "-v=3", "2>&1"});
+  EXPECT_EQ(flags.options.verbosity, 3);
+  EXPECT_EQ(flags.without_meaning, (Words{"--logtostderr", "2>&1"}));
+  Parse({"--leader-elect", "false"}, "false: error: write --leader-elect=false\n");
 }
 
 }  // namespace

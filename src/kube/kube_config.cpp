@@ -437,6 +437,9 @@ Surroundings ProcessSurroundings() {
           .read = [](const std::string& path) -> Result<std::string> {
             std::ifstream file(path, std::ios::binary);
             if (!file.is_open()) return Fail("cannot be read; does it exist, and may we read it?");
+            std::error_code ignored;
+            if (std::filesystem::is_directory(path, ignored))
+              return Fail("expected a file, this is a folder");
             std::string text((std::istreambuf_iterator<char>(file)),
                              std::istreambuf_iterator<char>());
             if (file.bad()) return Fail("cannot be read");

@@ -202,5 +202,11 @@ TEST(KubeConfig, SecretsAreNotShownInMessages) {
   EXPECT_EQ(m.Problems().find("very-secret"), std::string::npos);
 }
 
+TEST(KubeConfig, AFolderIsNoFile) {
+  const Result<std::string> text = ProcessSurroundings().read(KRAFLA_SOURCE_DIR);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, "expected a file, this is a folder");
+}
+
 }  // namespace
 }  // namespace krafla

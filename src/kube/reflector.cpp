@@ -258,9 +258,11 @@ void Reflector::Retry(const HttpResponse& response, const std::string& what,
                       void (Reflector::*next)()) {
   const milliseconds wait =
       std::max(backoff_.Next(), response.retry_after.value_or(milliseconds(0)));
-  const std::string why = response.status == 0 || !response.error.empty()
-                              ? response.error
-                              : fmt::format("{} {}", response.status, MessageOf(response.body));
+  std::string why = response.status == 0 || !response.error.empty()
+                        ? response.error
+                        : fmt::format("{} {}", response.status, MessageOf(response.body));
+  if (response.status == 404 && info_.path.find(".volcano.sh/") != std::string_view::npos)
+    why += "; is its CustomResourceDefinition installed?";
   Log(fmt::format("{} failed; trying again kind={} in_ms={} error=\"{}\"", what, info_.name,
                   wait.count(), why));
   channel_.After(wait, [this, next] { (this->*next)(); });

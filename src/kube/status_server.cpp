@@ -46,13 +46,16 @@ std::optional<std::string> ProblemWith(SSL_CTX& context, const TlsFiles& tls) {
     return std::string(text);
   };
   ERR_clear_error();
+  // Nobody is there to be asked for a pass phrase.
+  SSL_CTX_set_default_passwd_cb(&context, [](char*, int, int, void*) { return 0; });
   SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
   if (SSL_CTX_use_certificate_chain_file(&context, tls.certificate.c_str()) != 1)
     return fmt::format("--tls-cert-file {}: expected a certificate in PEM: {}", tls.certificate,
                        why());
   if (SSL_CTX_use_PrivateKey_file(&context, tls.key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return fmt::format("--tls-private-key-file {}: expected the certificate's key in PEM: {}",
-                       tls.key, why());
+    return fmt::format(
+        "--tls-private-key-file {}: expected the certificate's key in PEM, not encrypted: {}",
+        tls.key, why());
   if (SSL_CTX_load_verify_locations(&context, tls.client_authority.c_str(), nullptr) != 1)
     return fmt::format("--ca-cert-file {}: expected certificates in PEM: {}", tls.client_authority,
                        why());

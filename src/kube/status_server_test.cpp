@@ -69,7 +69,7 @@ TEST_F(StatusServerTest, WhatIsWrongWithWhichFile) {
                                            Path("text"))));
   EXPECT_TRUE(message({good.certificate, Path("missing"), good.client_authority})
                   .starts_with(fmt::format("--tls-private-key-file {}: expected the certificate's "
-                                           "key in PEM: ",
+                                           "key in PEM, not encrypted: ",
                                            Path("missing"))));
   EXPECT_TRUE(message({good.certificate, good.key, Path("text")})
                   .starts_with(fmt::format("--ca-cert-file {}: expected certificates in PEM: ",
