@@ -20,20 +20,23 @@ namespace krafla {
 namespace {
 
 struct Pattern {
-  // A dozen at most, so looking through all of them is quick. Empty: everything below stays.
-  std::vector<std::pair<std::string, Pattern>> fields;
+  // A dozen at most, so looking through all of them is quick. None: everything below stays.
+  std::vector<std::string> names;
+  std::vector<Pattern> below;  // of each
   // Of items of a list: a field, and as JSON what it must say, empty: whatever.
   std::vector<std::pair<std::string, std::string>> one_of;
 
+  bool KeepsAll() const { return names.empty(); }
   const Pattern* Find(std::string_view name) const {
-    for (const auto& [field, below] : fields)
-      if (field == name) return &below;
+    for (size_t i = 0; i < names.size(); ++i)
+      if (names[i] == name) return &below[i];
     return nullptr;
   }
   Pattern& Of(const std::string& name) {
-    for (auto& [field, below] : fields)
-      if (field == name) return below;
-    return fields.emplace_back(name, Pattern{}).second;
+    for (size_t i = 0; i < names.size(); ++i)
+      if (names[i] == name) return below[i];
+    names.push_back(name);
+    return below.emplace_back();
   }
 };
 
@@ -126,7 +129,8 @@ std::string PatternText(std::string_view kind) {
   if (kind == "PriorityClass") return Metadata({"none"}) + " value,globalDefault,preemptionPolicy";
   if (kind == "Namespace") return Metadata({"none"});
   if (kind == "PodDisruptionBudget")
-    return Metadata({"none"}) + " spec{selector} status{disruptionsAllowed,currentHealthy,disruptedPods}";
+    return Metadata({"none"}) +
+           " spec{selector} status{disruptionsAllowed,currentHealthy,disruptedPods}";
   if (kind == "PersistentVolumeClaim")
     return fmt::format(
         "apiVersion,kind,metadata{{{},ownerReferences{{kind,uid,controller}},annotations{{"
@@ -180,8 +184,8 @@ class Reducer {
   // False: an item that does not stay.
   bool Value(const Pattern& pattern) {
     const char first = scanner_.Peek();
-    if (first == '{' && !pattern.fields.empty()) return Object(pattern);
-    if (first == '[' && !pattern.fields.empty()) {
+    if (first == '{' && !pattern.KeepsAll()) return Object(pattern);
+    if (first == '[' && !pattern.KeepsAll()) {
       List(pattern);
       return true;
     }
