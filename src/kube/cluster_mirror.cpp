@@ -127,6 +127,13 @@ void ClusterMirror::Apply(ObjectMessage message) {
   }
 }
 
+bool ClusterMirror::IsOlder(WatchedKind kind, const std::string& key,
+                            const ObjectHead& head) const {
+  const auto it = Known(kind).find(key);
+  return it != Known(kind).end() && it->second.uid == head.uid &&
+         VersionNumber(head.resource_version) < it->second.version;
+}
+
 void ClusterMirror::Seen(ObjectMessage& message) {
   const std::string key = KeyOf(message.head);
   const uint64_t version = VersionNumber(message.head.resource_version);
@@ -138,7 +145,8 @@ void ClusterMirror::Seen(ObjectMessage& message) {
     return;
   }
   KnownObject& object = it->second;
-  object.listing = listing_[static_cast<size_t>(message.kind)];
+  // An answer to a question of ours is no word of the list: its object may be gone by then.
+  if (!reread) object.listing = listing_[static_cast<size_t>(message.kind)];
   if (!is_new && object.uid == message.head.uid) {
     // Older than what we know: an answer was slower than the watch. The same again is no news,
     // unless we asked because what we assumed is wrong.

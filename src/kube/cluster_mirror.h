@@ -89,6 +89,8 @@ class ClusterMirror {
   uint64_t CountEviction(const std::string& group_key);
   // Keys of the PodGroups that came, changed or went since the last call.
   std::vector<std::string> TakeChangedGroups() { return std::exchange(changed_groups_, {}); }
+  // Whether what was seen of the object is newer than this.
+  bool IsOlder(WatchedKind kind, const std::string& key, const ObjectHead& head) const;
   size_t Count(WatchedKind kind) const { return Known(kind).size(); }
   uint64_t malformed() const { return malformed_; }
   // Decisions the server has not yet confirmed.

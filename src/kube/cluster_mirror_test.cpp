@@ -297,6 +297,14 @@ TEST_F(ClusterMirrorTest, AGroupOfOneFollowsItsPod) {
             1u);
 }
 
+TEST_F(ClusterMirrorTest, AnAnswerIsNoWordOfTheList) {
+  See(WatchedKind::kPod, Pod("p"));
+  Mark(What::kSyncBegins, WatchedKind::kPod);
+  See(WatchedKind::kPod, Pod("p", 5), What::kReread);
+  Mark(What::kSyncEnds, WatchedKind::kPod);
+  EXPECT_EQ(Facts("p"), nullptr) << "the list does not have it";
+}
+
 TEST_F(ClusterMirrorTest, AnAnswerDoesNotBringBackWhatIsGone) {
   See(WatchedKind::kPod, Pod("p"));
   Lose(WatchedKind::kPod, "a", "p");

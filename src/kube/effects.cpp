@@ -221,7 +221,9 @@ void Effects::SendRemoval(EvictOrder order, int attempt) {
     if (!forbidden &&
         Repeat(response, attempt, [this, order, attempt] { SendRemoval(order, attempt + 1); }))
       return;
-    if (!response.ok()) return EvictionRefused(order, response);
+    // Gone when it was sent again: the answer to the first one was lost.
+    const bool done = response.ok() || (attempt > 0 && response.status == 404);
+    if (!done) return EvictionRefused(order, response);
     --in_flight_;
     ++counts_.evicted;
     failures_.erase(order.pod.uid);
@@ -261,27 +263,29 @@ void Effects::Failed(const ObjectRef& pod, bool at_once) {
 
 void Effects::Reread(const ObjectRef& pod, int attempt) {
   if (mirror_.UidOf(WatchedKind::kPod, pod.Key()) != pod.uid) return;  // gone meanwhile
-  client_.Send({.target = PodPath(pod), .urgency = Urgency::kEvict},
-               [this, pod, attempt](const HttpResponse& response) {
-                 ObjectMessage message{
-                     ObjectMessage::What::kReread, WatchedKind::kPod, Padded(response.body), {}};
-                 if (response.ok())
-                   if (Result<ObjectHead> head = parser_.ParseHead(message.object))
-                     message.head = std::move(*head);
-                 // Only the server's word that it is gone counts. Any other answer says nothing
-                 // about the pod, whose room would be given away if it were forgotten.
-                 if (response.status != 404 && message.head.uid.empty()) {
-                   const milliseconds wait =
-                       std::max(response.retry_after.value_or(milliseconds(0)),
-                                milliseconds(200) * (1 << std::min(attempt, 7)));
-                   client_.After(wait, [this, pod, attempt] { Reread(pod, attempt + 1); });
-                   return;
-                 }
-                 mirror_.ForgetExpectation(pod.Key(), pod.uid);
-                 if (message.head.uid != pod.uid)
-                   return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
-                 mirror_.Apply(std::move(message));
-               });
+  client_.Send(
+      {.target = PodPath(pod), .urgency = Urgency::kEvict},
+      [this, pod, attempt](const HttpResponse& response) {
+        ObjectMessage message{
+            ObjectMessage::What::kReread, WatchedKind::kPod, Padded(response.body), {}};
+        if (response.ok())
+          if (Result<ObjectHead> head = parser_.ParseHead(message.object))
+            message.head = std::move(*head);
+        // Only the server's word that it is gone counts. Any other answer says nothing
+        // about the pod, whose room would be given away if it were forgotten. Nor does one
+        // that is older than the last news, which was taken as we expected it then.
+        const bool says_nothing =
+            message.head.uid.empty() || mirror_.IsOlder(WatchedKind::kPod, pod.Key(), message.head);
+        if (response.status != 404 && says_nothing) {
+          const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
+                                             milliseconds(200) * (1 << std::min(attempt, 7)));
+          client_.After(wait, [this, pod, attempt] { Reread(pod, attempt + 1); });
+          return;
+        }
+        mirror_.ForgetExpectation(pod.Key(), pod.uid);
+        if (message.head.uid != pod.uid) return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
+        mirror_.Apply(std::move(message));
+      });
 }
 
 }  // namespace krafla

@@ -123,6 +123,35 @@ TEST_F(EffectsTest, APodThatCannotBeReadIsNotForgotten) {
   EXPECT_EQ(Status(), TaskStatus::kRunning);
 }
 
+TEST_F(EffectsTest, AnAnswerThatIsOlderThanTheNewsIsAskedForAgain) {
+  Bind();
+  client.Answer(403, R"({"message":"exceeded quota"})");
+  client.Answer(201);  // the event
+  client.Pass(milliseconds(1000));
+  Requests();
+  See(5, "");  // a label, say: taken while the binding was still expected
+  client.Answer(200, Pod(4, ""));
+  EXPECT_EQ(Status(), TaskStatus::kBinding);
+  client.Pass(milliseconds(200));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("GET {}", kPath)}));
+  client.Answer(200, Pod(5, ""));
+  EXPECT_EQ(Status(), TaskStatus::kPending);
+  EXPECT_EQ(mirror.expectations(), 0u);
+}
+
+TEST_F(EffectsTest, ARemovalWhoseAnswerWasLostIsTold) {
+  See(2, "n1");
+  effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"}});
+  client.Answer(200);
+  client.Answer(0);
+  Requests();
+  client.Pass(milliseconds(100));
+  EXPECT_EQ(Requests(), (Lines{fmt::format("DELETE {}", kPath)}));
+  client.Answer(404);
+  EXPECT_EQ(effects.counts().evicted, 1u);
+  EXPECT_EQ(effects.in_flight(), 0u);
+}
+
 TEST_F(EffectsTest, AnEvictionIsAConditionAndThenARemoval) {
   See(2, "n1");
   effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "evicted by preempt", .node = "n1"}});

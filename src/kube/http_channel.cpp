@@ -41,6 +41,10 @@ int SetSocketOptions(void*, curl_socket_t socket, curlsocktype) {
   const int idle_s = 10;
   const int interval_s = 5;
   const unsigned timeout_ms = 20'000;
+  // What is not yet on its way when a connection is closed is thrown away, not sent later: by then
+  // somebody else may lead.
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
@@ -201,6 +205,7 @@ class HttpChannel::Impl {
   void KeepBackAll() {
     const size_t open = transfers_.size();
     FailAll(kKeptBack, true, true);
+    if (open != 0) DropConnections();  // and what the kernel still would send
     if (open != 0 && options_.log)
       options_.log(
           fmt::format("requests cut off: somebody else may be the leader by now "
@@ -539,6 +544,13 @@ class HttpChannel::Impl {
       options_.log(fmt::format("connection does not answer; connecting anew channel={} streams={}",
                                options_.name, transfers_.size()));
     FailAll("the connection does not answer", false, false);
+    DropConnections();
+    heard_ = Clock::now();
+    reconnect_ = false;  // the question that was open has failed with the rest
+  }
+
+  // Nothing may be open.
+  void DropConnections() {
     CURLM* fresh = MakeMulti();
     {
       const std::scoped_lock lock(wake_mutex_);
@@ -547,8 +559,6 @@ class HttpChannel::Impl {
     curl_multi_cleanup(multi_);
     multi_ = fresh;
     curl_multi_wakeup(multi_);  // whoever has woken the old one is not forgotten
-    heard_ = Clock::now();
-    reconnect_ = false;  // the question that was open has failed with the rest
   }
 
   void FailAll(const std::string& why, bool waiting_too, bool kept_back) {

@@ -99,10 +99,11 @@ bool LiveScheduler::Run(milliseconds patience) {
       if (!led_) parts_.mirror.RecallEvictions(loop_.memory());
       CreateMissingQueues();
       MaybeRunCycle();
-    } else {
+    } else if (!has_led_) {
       parts_.mirror.TakeChangedGroups();  // nobody else does
     }
     led_ = leading;
+    has_led_ = has_led_ || leading;
     ReportRings();
     SetLevels();
   }

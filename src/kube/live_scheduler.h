@@ -89,6 +89,7 @@ class LiveScheduler final : public DecisionSink {
   std::atomic<bool> ready_ = false;
   bool queues_checked_ = false;
   bool led_ = false;
+  bool has_led_ = false;  // at any time: the news of a pause count when it leads again
   uint64_t rings_ = 0;
   std::optional<Clock::time_point> changed_since_;
   bool something_new_ = true;  // since the last cycle; see IsKnown

@@ -613,7 +613,9 @@ TEST_F(ObjectFilesTest, PipesAndLargeInputsAreReadWhole) {
 
 // File sizes around a page, where a text without padding would end at the end of what is mapped.
 TEST_F(ObjectFilesTest, FilesOfWholePages) {
-  for (const size_t size : {4095u, 4096u, 4097u, 65'536u}) {
+  const size_t mapped = 2 << 20;  // from here on
+  for (const size_t size : {size_t{4095}, size_t{4096}, size_t{4097}, size_t{65'536}, mapped,
+                            mapped + 1, mapped + 4032, mapped + 4033, mapped + 4095}) {
     std::string text = R"({"kind":"A","x":")";
     text += std::string(size - text.size() - 2, 'x') + "\"}";
     ASSERT_EQ(text.size(), size);
