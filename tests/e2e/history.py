@@ -232,11 +232,11 @@ class Judge:
                    default=(when, 0), key=lambda entry: entry[0])[1]
 
     def judge_budget(self, name, label, when):
-        if self.within(self.label_touched[label], when - LAG_S, when + LAG_S):
-            self.judged["evictions within budgets let pass"] += 1
-            return
+        """So many are left, those not counted that others took away a moment before."""
         self.judged["evictions within budgets"] += 1
-        left = min((n for at, n in self.healthy[label] if when <= at <= when + LAG_S),
+        seen = when + 1
+        left = min((n for at, n in self.healthy[label] if when <= at <= seen),
                    default=self.budgets[label])
-        if left < self.budgets[label]:
+        taken = sum(when - LAG_S <= at <= seen for at in self.label_touched[label])
+        if left + taken < self.budgets[label]:
             self.problems.append(f"{name} was evicted, {left} of {self.budgets[label]} {label} left")

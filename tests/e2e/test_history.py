@@ -78,12 +78,16 @@ class TheJudge(unittest.TestCase):
             for i, name in enumerate("abc"):
                 steps.append(pod(3 + i, name, "n", phase="Running", **shared))
             steps += [pod(10, "a", "n", phase="Running", what="DELETED", at=31, **shared), *more]
+            steps.sort(key=lambda step: step[0])
             return self.problems(*steps, evictions=[("a", 1030)], budgets=budgets)
         self.assertEqual(after(budgets={"shared=yes": 2}), [])
         self.assertEqual(after(budgets={"shared=yes": 3}), ["a was evicted, 2 of 3 shared=yes left"])
-        taken = pod(11, "b", "n", phase="Running", what="DELETED", at=32,
-                    labels={"shared": "yes"})
+        taken = pod(9, "b", "n", phase="Running", what="DELETED", at=29, labels={"shared": "yes"})
+        later = pod(11, "b", "n", phase="Running", what="DELETED", at=40, labels={"shared": "yes"})
         self.assertEqual(after(taken, budgets={"shared=yes": 2}), [], "others may take more")
+        self.assertEqual(after(later, budgets={"shared=yes": 2}), [])
+        self.assertEqual(after(later, budgets={"shared=yes": 3}),
+                         ["a was evicted, 2 of 3 shared=yes left"])
 
     def test_a_minimum_that_was_raised_long_after_a_bind(self):
         self.assertEqual(self.problems(

