@@ -38,30 +38,23 @@ PodBudgets::PodBudgets(const Cluster& cluster, Rules rules) : cluster_(cluster),
   if (count > 0 && rules.charge_the_leaving) ChargeTheLeaving();
 }
 
+// By how many more the status counts than run: they leave, or are gone since it was written.
 void PodBudgets::ChargeTheLeaving() {
-  std::vector<int32_t> leaving(left_.size(), 0);
+  const auto matters = [&](uint32_t budget) {
+    return left_[budget] > 0 && cluster_.budgets[budget].current_healthy >= 0;
+  };
+  std::vector<int32_t> running(left_.size(), 0);
   bool any = false;
-  for (const Job& job : cluster_.jobs) {
-    if (job.Count(TaskStatus::kReleasing) == 0) continue;
-    for (const TaskId task : job.tasks) {
-      if (cluster_.tasks[task].status != TaskStatus::kReleasing) continue;
-      for (const uint32_t budget : BudgetsOf(task)) {
-        if (left_[budget] == 0 || cluster_.budgets[budget].current_healthy < 0) continue;
-        ++leaving[budget];
-        any = true;
-      }
-    }
-  }
+  for (uint32_t i = 0; i < left_.size(); ++i) any = any || matters(i);
   if (!any) return;
-  // How many of them the status still counts: so many more than are there.
-  std::vector<int32_t> healthy(left_.size(), 0);
   for (TaskId task(0); task < cluster_.tasks.Next(); ++task.value) {
     if (cluster_.tasks[task].status != TaskStatus::kRunning) continue;
-    for (const uint32_t budget : BudgetsOf(task)) ++healthy[budget];
+    for (const uint32_t budget : BudgetsOf(task)) ++running[budget];
   }
   for (uint32_t i = 0; i < left_.size(); ++i) {
-    const int32_t counted = std::max(0, cluster_.budgets[i].current_healthy - healthy[i]);
-    left_[i] = std::max(0, left_[i] - std::min(leaving[i], counted));
+    if (!matters(i)) continue;
+    const int32_t gone = std::max(0, cluster_.budgets[i].current_healthy - running[i]);
+    left_[i] = std::max(0, left_[i] - gone);
   }
 }
 

@@ -86,6 +86,10 @@ TEST(PodBudgets, APodThatLeavesIsChargedUntilTheStatusCountsIt) {
         << allowed << " of " << current_healthy;
     PodBudgets volcanos(world.cluster, kVolcano);
     EXPECT_EQ(LetGo(volcanos, {tasks[1], tasks[2]}).size(), static_cast<size_t>(allowed));
+    // The same when it is gone altogether.
+    world.cluster.tasks[tasks[0]].status = TaskStatus::kSucceeded;
+    PodBudgets later(world.cluster, kOurs);
+    EXPECT_EQ(LetGo(later, {tasks[1], tasks[2]}).size(), may_go);
   }
 }
 

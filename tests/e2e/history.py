@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
+NEWS_S = 1.0  # one pod's news, when nothing else is to be expected
 LAG_S = 5.0  # news may be so late at the scheduler before it is to blame
 
 
@@ -97,6 +98,7 @@ class Judge:
         self.bound = collections.defaultdict(list)     # group: (when, how many are bound)
         self.minimum = collections.defaultdict(list)   # group: (when, minimum)
         self.bind_times = collections.defaultdict(list)
+        self.running_since = {}  # by name
         self.last_seen = {}      # by name
         for _, kind, what, item, when in steps:
             getattr(self, "see_" + kind)(what, item, when)
@@ -133,6 +135,8 @@ class Judge:
         if before is None and not gone and pod["spec"].get("nodeName"):
             before = dict(pod, spec=dict(pod["spec"], nodeName=""))  # bound before it was seen
         self.last_seen[name] = pod
+        if pod["status"].get("phase") == "Running":
+            self.running_since.setdefault(name, when)
         leaves = "deletionTimestamp" in pod["metadata"] or what == "DELETED"
         if (gone or leaves) and name not in self.evictions:
             self.touched[group].append(when)
@@ -208,7 +212,8 @@ class Judge:
                 self.problems.append(f"{name} was evicted, its budget allows none")
             cooldown = meta.get("annotations", {}).get("volcano.sh/cooldown-time")
             since = condition(pod, "PodScheduled")
-            if cooldown and since:
+            # A cooldown protects pods that run; that one does may just have been news.
+            if cooldown and since and self.running_since.get(name, when) < when - NEWS_S:
                 self.judged["evictions of pods with a cooldown"] += 1
                 left = instant(since["lastTransitionTime"]) + int(cooldown[:-1]) - when
                 if left > 0:
