@@ -185,7 +185,7 @@ class Soak(ClusterTestCase):
         self.assertEqual(judge.problems, [])
         # The churn is such that all of this happens.
         self.assertGreater(judge.judged["binds"], seconds / 2)
-        self.assertGreater(judge.judged["gang binds"], judge.judged["gang binds let pass"] / 4)
+        self.assertGreater(judge.judged["gang binds"], 0)
         # Who is evicted, and who meddles at that time, is chance; how much of it was judged is
         # printed. That the judge finds what is wrong is tested apart (test_history).
         self.assertGreater(judge.judged["evictions"], 0)
