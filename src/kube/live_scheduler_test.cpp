@@ -60,6 +60,14 @@ class LiveSchedulerTest : public ::testing::Test {
         LiveScheduler::Options{.may_write = [] { return true; }});
     for (const WatchedKindInfo& info : kWatchedKinds)
       mirror->Apply({What::kSyncBegins, info.kind, {}, {}});
+    SeeNamespaceAndQueues();
+    See(WatchedKind::kNode,
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":)"
+        R"({"cpu":"2","memory":"8Gi","pods":"10"}}})");
+    for (const WatchedKindInfo& info : kWatchedKinds)
+      mirror->Apply({What::kSyncEnds, info.kind, {}, {}});
+  }
+  void SeeNamespaceAndQueues() {
     See(WatchedKind::kNamespace,
         R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})");
     for (const char* name : {"default", "root"})
@@ -67,11 +75,6 @@ class LiveSchedulerTest : public ::testing::Test {
           fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue",)"
                       R"("metadata":{{"name":"{}","uid":"q"}},"spec":{{"weight":1}}}})",
                       name));
-    See(WatchedKind::kNode,
-        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":)"
-        R"({"cpu":"2","memory":"8Gi","pods":"10"}}})");
-    for (const WatchedKindInfo& info : kWatchedKinds)
-      mirror->Apply({What::kSyncEnds, info.kind, {}, {}});
   }
   void See(WatchedKind kind, const std::string& json) {
     ObjectMessage message{What::kSeen, kind, Padded(json), {}};
@@ -354,13 +357,7 @@ tiers:
                   tap.OnCycle(session, phases, loop->cycles() + 1, wall_ms);
                 }});
     // What came before somebody looked is seen again.
-    See(WatchedKind::kNamespace,
-        R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})");
-    for (const char* name : {"default", "root"})
-      See(WatchedKind::kQueue,
-          fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue",)"
-                      R"("metadata":{{"name":"{}","uid":"q"}},"spec":{{"weight":1}}}})",
-                      name));
+    SeeNamespaceAndQueues();
     See(WatchedKind::kStorageClass,
         R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"local"},)"
         R"("provisioner":"kubernetes.io/no-provisioner",)"
