@@ -176,6 +176,8 @@ class Session {
   void MarkReleasing(TaskId task);                          // Bound, Running -> Releasing
   void UnmarkReleasing(TaskId task, TaskStatus before);     // and back
   void SetStatus(TaskId task, TaskStatus status);           // counts and sums of its job only
+  // For plugins that are told of a task that loses its place: what it was until then.
+  TaskStatus status_before_event() const { return status_before_event_; }
   // A point to come back to.
   struct Mark {
     UndoLog::Mark log;
@@ -217,6 +219,7 @@ class Session {
     PluginHooks hooks;
   };
 
+  void MoveBetween(TaskId task, TaskStatus before, TaskStatus status);
   void OpenPlugins(const SessionOptions& options);
   void OpenOne(size_t plugin);
   void CollectHooks();
@@ -290,6 +293,7 @@ class Session {
   JobIndex jobs_{*this};
   ReopenState kept_;
 
+  TaskStatus status_before_event_ = TaskStatus::kPending;
   std::vector<TaskId> undone_;  // without exact_undo: who was evicted and put back
 };
 
