@@ -93,6 +93,8 @@ class AllocateAction : public Action {
     for (JobId id : s.JobsToVisit()) {
       if (!TakesPart(id)) continue;
       const Job& job = cluster.jobs[id];
+      if (job.Count(TaskStatus::kPending) == 0)
+        continue;  // most jobs: their tasks are not looked at
       TaskLine tasks = PendingTasks(job);
       if (tasks.empty()) continue;
       line_of[id.value] = static_cast<uint32_t>(task_lines.size());

@@ -61,7 +61,7 @@ void Session::SetStatus(TaskId id, TaskStatus status) {
                         static_cast<TaskStatus>(word >> 40));
   };
   undo.Reversible<reverse>(*this, uint64_t{id.value} | static_cast<uint64_t>(status) << 32 |
-                                       static_cast<uint64_t>(before) << 40);
+                                      static_cast<uint64_t>(before) << 40);
   MoveBetween(id, before, status);
   Task& task = cluster.tasks[id];
   if (!task.job.valid()) return;
