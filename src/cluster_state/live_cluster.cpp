@@ -38,9 +38,11 @@ void LiveCluster::SetBuildOptions(BuildOptions options) {
 FactSink::Added LiveCluster::AddPod(PodFacts pod, Origin) {
   State& s = *state_;
   const uint64_t key = NameKey(pod.task.ns, pod.task.name);
-  if (const auto known = s.pods.find(key);
-      known != s.pods.end() && SameFacts(known->second.facts, pod))
-    return Added::kYes;
+  if (const auto known = s.pods.find(key); known != s.pods.end()) {
+    // Nobody but a budget looks at it: without one it is written down, and no news.
+    if (s.budgets.size() == 0) s.SetUnready(known->second, pod.task.unready);
+    if (SameFacts(known->second.facts, pod)) return Added::kYes;
+  }
   ++version_;
   if (!s.stale && !s.CanTake(pod)) s.stale = true;
   const auto [it, is_new] = s.pods.try_emplace(key);

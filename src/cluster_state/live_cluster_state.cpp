@@ -295,6 +295,11 @@ void LiveCluster::State::RemoveTask(PodEntry& entry) {
   pod_of_task.raw().pop_back();
 }
 
+void LiveCluster::State::SetUnready(PodEntry& entry, bool unready) {
+  entry.facts.task.unready = unready;
+  if (!stale && entry.task.valid()) cluster().tasks[entry.task].unready = unready;
+}
+
 void LiveCluster::State::InsertJob(GroupEntry& entry, Job job) {
   Cluster& c = cluster();
   AddNamespaceOf(job.ns);
@@ -358,6 +363,8 @@ auto PlaceOf(std::vector<PodDisruptionBudget>& rows, StrId ns, StrId name, const
 
 }  // namespace
 
+// Rows may move. A session's AffinityTerms point into them, but are made anew when it is opened
+// again (KubeFacts::StillHold is false where there are any), and nobody asks them in between.
 void LiveCluster::State::SetNamespace(Namespace ns) {
   Cluster& c = cluster();
   const StrId name = ns.name;

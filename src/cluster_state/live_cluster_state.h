@@ -90,6 +90,7 @@ struct LiveCluster::State {
 
   void InsertTask(PodEntry& entry);
   void RemoveTask(PodEntry& entry);
+  void SetUnready(PodEntry& entry, bool unready);
   void JoinJob(TaskId id, JobId job);
   void InsertJob(GroupEntry& entry, Job job);
   void RemoveJob(GroupEntry& entry);

@@ -118,6 +118,7 @@ struct PodDecoder::Status {
   std::string_view nominated_node;
   Timestamp started;
   Timestamp scheduled_at;
+  bool ready = true;  // unless its condition says otherwise
   bool preempted = false;
   bool resize_infeasible = false;
 };
@@ -157,6 +158,7 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
       since = reader.Time(field);
     }
   });
+  if (type == "Ready") status.ready = state == "True";
   if (type == "PodScheduled" && state == "True") status.scheduled_at = since;
   if (type == "DisruptionTarget" && state == "True")
     status.preempted = reason == "PreemptionByScheduler";
@@ -261,6 +263,8 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.gated = !gates.empty();
   task.only_queue_gate = gates.size() == 1 && strings.Text(gates[0]) == keys::kQueueAllocationGate;
   task.pod_running = status.phase == "Running";
+  // Of a pod that does not run yet, or ends, it says nothing new.
+  task.unready = task.status == TaskStatus::kRunning && !status.ready;
   task.terminating_by_preemption = meta.deleting && status.preempted;
   task.zones = DecodeZones(meta, strings);
   task.created = meta.created;

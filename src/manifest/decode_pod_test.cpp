@@ -209,6 +209,22 @@ TEST(DecodePod, TimesAndTerminationComeFromTheStatus) {
   EXPECT_FALSE(other.terminating_by_preemption);
 }
 
+TEST(DecodePod, ARunningPodIsReadyUnlessItSaysOtherwise) {
+  const auto unready = [](std::string_view status, std::string_view meta = "") {
+    return ReadClean(Frame() + Pod("p", "nodeName: n1", status, meta)).TaskOf("default/p").unready;
+  };
+  EXPECT_FALSE(unready("phase: Running"));
+  EXPECT_FALSE(unready("phase: Running, conditions: [{type: Ready, status: \"True\"}]"));
+  EXPECT_TRUE(unready("phase: Running, conditions: [{type: Ready, status: \"False\"}]"));
+  EXPECT_TRUE(unready("phase: Running, conditions: [{type: Ready, status: Unknown}]"));
+  EXPECT_FALSE(unready("phase: Running, conditions: [{type: ContainersReady, status: \"False\"}]"));
+  // Nobody counts those.
+  EXPECT_FALSE(unready("phase: Pending, conditions: [{type: Ready, status: \"False\"}]"));
+  EXPECT_FALSE(unready("phase: Succeeded, conditions: [{type: Ready, status: \"False\"}]"));
+  EXPECT_FALSE(unready("phase: Running, conditions: [{type: Ready, status: \"False\"}]",
+                       "deletionTimestamp: \"2026-03-10T10:00:00Z\""));
+}
+
 TEST(DecodePod, MissingUidAndNamespaceHaveDefaults) {
   const ReadResult result = ReadClean(
       Frame() + Object("v1", "Pod", "p", "annotations: {scheduling.volcano.sh/group-name: pg}",

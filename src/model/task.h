@@ -80,6 +80,7 @@ struct Task {
   bool pod_running = false;      // status.phase is Running (a terminating pod keeps it)
   bool terminating_by_preemption = false;
   bool eviction_occurred = false;  // it was pipelined behind an eviction
+  bool unready = false;            // it runs, and its condition Ready is there and not True
   ZoneAccess zones;
   Timestamp created;
   Timestamp started;         // status.startTime, absent when not started
