@@ -14,8 +14,7 @@ bool SameGroupOfOne(const PodGroupFacts& a, const PodGroupFacts& b) {
   const Job& r = b.job;
   return a.queue == b.queue && l.priority_class == r.priority_class && l.created == r.created &&
          l.preemptable == r.preemptable && l.annotation_preemptable == r.annotation_preemptable &&
-         l.zones.annotated == r.zones.annotated && l.zones.all == r.zones.all &&
-         l.zones.names == r.zones.names && l.min_resources.has_value() &&
+         l.zones == r.zones && l.min_resources.has_value() &&
          l.min_resources->SameAs(*r.min_resources);
 }
 
