@@ -80,12 +80,19 @@ std::optional<PodShortage> ShortageOf(const Session& session, JobId id) {
   return shortage;
 }
 
-std::string QueueInTheWay(const Session& session, JobId id) {
+std::string FurtherCause(const Session& session, JobId id) {
   const Cluster& c = session.cluster;
   const Job& job = c.jobs[id];
   if (session.EnqueueRefusal(id) != nullptr) return {};
   for (const TaskId task : job.tasks)
     if (session.fit_errors.Find(task) != nullptr) return {};
+  const auto gated = std::count_if(job.tasks.begin(), job.tasks.end(), [&](TaskId task) {
+    return c.tasks[task].gated && c.tasks[task].status == TaskStatus::kPending;
+  });
+  if (gated > 0 && job.Valid() - gated < job.min_available)
+    return fmt::format("{} scheduling gates to be removed",
+                       gated == 1 ? std::string("1 pod waits for its")
+                                  : fmt::format("{} pods wait for their", gated));
   const std::string_view name = c.QueueName(job.queue);
   if (const QueueState state = c.queues[job.queue].state; state != QueueState::kOpen)
     return fmt::format("queue {} is {}", name, ToString(state));

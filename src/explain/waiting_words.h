@@ -18,8 +18,8 @@ struct PodShortage {
 };
 std::optional<PodShortage> ShortageOf(const Session& session, JobId job);
 
-// The cause of waiting where Session::WaitingReason gives none: then it is the job's queue. Empty:
-// it gives one, or none is known.
-std::string QueueInTheWay(const Session& session, JobId job);
+// The cause of waiting where Session::WaitingReason gives none: the gates of its pods, or its
+// queue. Empty: it gives one, or none is known.
+std::string FurtherCause(const Session& session, JobId job);
 
 }  // namespace krafla

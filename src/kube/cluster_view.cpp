@@ -285,7 +285,7 @@ class ViewMaker {
     if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated) == 0)
       return "the next cycle";
     std::string reason = s_.WaitingReason(id);
-    if (const std::string queue = QueueInTheWay(s_, id); !queue.empty()) reason += "; " + queue;
+    if (const std::string queue = FurtherCause(s_, id); !queue.empty()) reason += "; " + queue;
     for (const WhyWaiting::Answer& answer : why_.Of(id))
       reason += (reason.empty() ? "" : "; ") + std::string(answer.action) + ": " + answer.reason;
     return reason;

@@ -65,7 +65,7 @@ std::optional<Waits> WhyItWaits(const Session& session, JobId id) {
           fmt::format("; not let into queue {}: {}", c.QueueName(job.queue), *refusal);
     return waits;
   }
-  if (const std::string queue = QueueInTheWay(session, id); !queue.empty())
+  if (const std::string queue = FurtherCause(session, id); !queue.empty())
     waits.condition.message += "; " + queue;
   return waits;
 }
@@ -263,7 +263,7 @@ void StatusReports::ReportWaiting(const Session& session, JobId id) {
     }
     if (message.empty()) {
       message = session.WaitingReason(id);
-      if (const std::string queue = QueueInTheWay(session, id); !queue.empty())
+      if (const std::string queue = FurtherCause(session, id); !queue.empty())
         message += "; " + queue;
     }
     ReportWaitingPod(session, task, message, shortage.has_value());

@@ -341,6 +341,23 @@ TEST_F(StatusReportsTest, APodGroupThatIsNotLetInSaysSoAlsoBeforeItHasPods) {
       << told[2];
 }
 
+TEST_F(StatusReportsTest, PodsThatAreHeldByTheirGatesAreCounted) {
+  SeeGroup("g", 2);
+  SeePod("p0", "g");
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1","namespace":"a","uid":"u-p1",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("schedulingGates":[{"name":"example.com/quota"}],"containers":[{"name":"c","resources":)"
+      R"({"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
+  Cycle();
+  Pass(1000);
+  const Lines told = Told();
+  const std::string why = "1 pod waits for its scheduling gates to be removed";
+  ASSERT_EQ(told.size(), 5u) << fmt::format("{}", fmt::join(told, "\n"));
+  for (size_t i = 1; i < told.size(); ++i) EXPECT_TRUE(told[i].ends_with(why)) << told[i];
+  EXPECT_EQ(statuses->waiting_pods(), 1u) << "who has gates is not looked at";
+}
+
 TEST_F(StatusReportsTest, TheRoleThatLacksPodsIsNamed) {
   SeeGroupIn("default", "g", 2, R"(,"minTaskMember":{"ps":1,"worker":1})");
   SeePod("p0", "g");
