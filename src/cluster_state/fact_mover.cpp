@@ -140,7 +140,7 @@ void FactMover::Renumber(std::optional<Resource>& amounts) {
 void FactMover::MoveFacts(PodFacts& pod) {
   Task& task = pod.task;
   for (StrId* id : {&task.ns, &task.name, &task.uid, &task.role, &task.node_name,
-                    &task.nominated_node, &task.priority_class, &pod.group})
+                    &task.nominated_node, &task.priority_class, &pod.group, &pod.queue})
     Renumber(*id);
   Renumber(task.spec);
   Renumber(task.labels);

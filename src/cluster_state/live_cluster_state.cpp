@@ -72,7 +72,11 @@ void LiveCluster::State::Build() {
   for (const Namespace& ns : c.namespaces) namespaces_known.insert(ns.name);
   node_ids.clear();
   for (const NodeId id : c.nodes_by_name) node_ids.emplace(c.nodes[id].name, id);
-  for (auto& [key, group] : groups) group.job = JobId{};
+  without_queue.clear();
+  for (auto& [key, group] : groups) {
+    group.job = JobId{};
+    if (draft.groups_without_queue.contains(key)) without_queue.insert(&group);
+  }
   group_of_job.Reset(c.jobs.size());
   for (const JobId id : c.jobs_by_name) {
     GroupEntry& entry = groups.at(NameKey(c.jobs[id].ns, c.jobs[id].name));

@@ -60,6 +60,7 @@ struct LiveCluster::State {
   Table<JobId, GroupEntry*> group_of_job;
   std::unordered_map<StrId, NodeId> node_ids;
   std::unordered_multimap<uint64_t, PodEntry*> without_group;  // by the PodGroup they name
+  std::unordered_set<const GroupEntry*> without_queue;
   std::vector<NodeId> touched_nodes;
   std::vector<JobId> touched_jobs;
   std::vector<uint8_t> node_is_touched;

@@ -38,7 +38,7 @@ bool SameAmounts(const std::optional<Resource>& a, const std::optional<Resource>
 }  // namespace
 
 bool SameFacts(const PodFacts& a, const PodFacts& b) {
-  return a.group == b.group && a.ours == b.ours && a.admitted == b.admitted &&
+  return a.group == b.group && a.queue == b.queue && a.ours == b.ours && a.admitted == b.admitted &&
          a.has_priority == b.has_priority && a.has_policy == b.has_policy &&
          a.has_task_priority == b.has_task_priority && SameTask(a.task, b.task);
 }

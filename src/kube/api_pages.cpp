@@ -220,6 +220,7 @@ ApiAnswer ApiPages::Evictions(const ApiRequest& request) const {
       } else {
         json.String(eviction.for_pod);
       }
+      json.Key("refused").Bool(past.refused);
       json.Key("reason").String(eviction.reason);
       json.Key("allowedBy").String(eviction.allowed_by);
       json.Key("message").String(eviction.message);

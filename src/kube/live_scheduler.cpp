@@ -94,6 +94,7 @@ bool LiveScheduler::Run(milliseconds patience) {
     }
     CheckConfig();
     const bool leading = ready_ && options_.may_write();
+    parts_.mirror.SetFollows(!leading);
     if (leading) {
       // Whoever led before us may have evicted since we last looked.
       if (!led_) parts_.mirror.RecallEvictions(loop_.memory());
@@ -123,7 +124,7 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
   if (changed_since_) {
     // A cluster in motion costs a quarter of a processor at most.
-    const bool calm = !something_new_ && parts_.statuses.waiting_pods() == 0;
+    const bool calm = !something_new_ && !parts_.statuses.some_pod_is_looked_at();
     const milliseconds least = calm ? options_.calm_coalescing : options_.coalescing;
     const auto delay = std::clamp<Clock::duration>(
         3 * last_cycle_, least, std::max<Clock::duration>(options_.schedule_period, least));

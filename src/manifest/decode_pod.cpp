@@ -75,6 +75,11 @@ std::string_view GroupOf(const Metadata& meta) {
   return !group.empty() ? group : ValueOf(meta.annotations, keys::kGroupNameVolcano);
 }
 
+std::string_view QueueOf(const Metadata& meta) {
+  const std::string_view queue = ValueOf(meta.annotations, keys::kQueueName);
+  return !queue.empty() ? queue : ValueOf(meta.labels, keys::kQueueName);
+}
+
 std::optional<int32_t> TaskPriority(const Metadata& meta) {
   std::string_view text = ValueOf(meta.annotations, keys::kTaskPriority);
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -274,6 +279,8 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.run_time_ns = DecodeRunTime(reader, meta);
 
   pod.group = last_group_.Intern(GroupOf(meta), strings);
+  // A PodGroup has a queue of its own.
+  if (pod.group == kEmptyStr) pod.queue = last_queue_.Intern(QueueOf(meta), strings);
   pod.ours = IsOurs(spec.scheduler_name);
   pod.has_priority = spec.priority.has_value();
   pod.has_policy = spec.policy.has_value();
