@@ -69,7 +69,7 @@ void OutageLog::Failed(const std::string& verb, const std::string& resource,
   const Clock::time_point now = options_.now();
   const Cause cause = CauseOf(response);
   if (!troubles_[cause] || !troubles_[cause]->asked.contains(resource)) Remove(resource, now);
-  std::optional<Trouble>& trouble = troubles_[cause];
+  std::optional<ServerTrouble>& trouble = troubles_[cause];
   if (!trouble) {
     trouble.emplace();
     trouble->since = now;
@@ -86,7 +86,7 @@ void OutageLog::Worked(const std::string& resource) {
 }
 
 void OutageLog::Remove(const std::string& resource, Clock::time_point now) {
-  for (std::optional<Trouble>& trouble : troubles_) {
+  for (std::optional<ServerTrouble>& trouble : troubles_) {
     if (!trouble || trouble->asked.erase(resource) == 0 || !trouble->asked.empty()) continue;
     trouble->well_since = now;
     LookLater(kSettles);
@@ -102,12 +102,12 @@ void OutageLog::Look() {
   const std::scoped_lock lock(mutex_);
   const Clock::time_point now = options_.now();
   for (size_t i = 0; i < kCauses; ++i) {
-    std::optional<Trouble>& trouble = troubles_[i];
+    std::optional<ServerTrouble>& trouble = troubles_[i];
     if (trouble && !LookAt(static_cast<Cause>(i), *trouble, now)) trouble.reset();
   }
 }
 
-bool OutageLog::LookAt(Cause cause, Trouble& trouble, Clock::time_point now) {
+bool OutageLog::LookAt(Cause cause, ServerTrouble& trouble, Clock::time_point now) {
   const Words& words = kWords[cause];
   const bool over = trouble.asked.empty() && now - trouble.well_since >= kSettles;
   if (trouble.asked.empty() && !over) {
@@ -150,7 +150,8 @@ bool OutageLog::LookAt(Cause cause, Trouble& trouble, Clock::time_point now) {
   return true;
 }
 
-void OutageLog::Tell(const std::string& sentence, Cause cause, const Trouble& trouble, bool first) {
+void OutageLog::Tell(const std::string& sentence, Cause cause, const ServerTrouble& trouble,
+                     bool first) {
   std::string line =
       fmt::format("{} server={} resources={}", sentence, options_.server, trouble.asked.size());
   // Whoever has to give us a role, or a definition, needs to know for what.

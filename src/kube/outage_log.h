@@ -21,9 +21,22 @@
 
 namespace krafla {
 
+// One cause of failures, from the first to the last.
+struct ServerTrouble {
+  using Clock = std::chrono::steady_clock;
+
+  std::map<std::string, std::string> asked;  // by resource: the verb that failed last
+  size_t hit = 0;                            // resources, at most at a time
+  Clock::time_point since;
+  Clock::time_point well_since;  // when `asked` has become empty
+  Clock::time_point told;
+  bool begun = false;  // its first line was written
+  std::string error;   // the last one
+};
+
 class OutageLog {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = ServerTrouble::Clock;
 
   struct Options {
     std::string server;
@@ -41,28 +54,19 @@ class OutageLog {
   void Worked(const std::string& resource);
 
  private:
-  struct Trouble {
-    std::map<std::string, std::string> asked;  // by resource: the verb that failed last
-    size_t hit = 0;                            // resources, at most at a time
-    Clock::time_point since;
-    Clock::time_point well_since;  // when `asked` has become empty
-    Clock::time_point told;
-    bool begun = false;  // its first line was written
-    std::string error;   // the last one
-  };
   enum Cause : size_t { kNoAnswer, kUnknownToServer, kForbidden, kMissing, kOtherAnswer, kCauses };
 
   static Cause CauseOf(const HttpResponse& response);
   void Remove(const std::string& resource, Clock::time_point now);
   void Look();
   // False: this trouble is over, and all was said.
-  bool LookAt(Cause cause, Trouble& trouble, Clock::time_point now);
+  bool LookAt(Cause cause, ServerTrouble& trouble, Clock::time_point now);
   void LookLater(Clock::duration delay);
-  void Tell(const std::string& sentence, Cause cause, const Trouble& trouble, bool first);
+  void Tell(const std::string& sentence, Cause cause, const ServerTrouble& trouble, bool first);
 
   const Options options_;
   std::mutex mutex_;
-  std::array<std::optional<Trouble>, kCauses> troubles_;
+  std::array<std::optional<ServerTrouble>, kCauses> troubles_;
   std::array<std::optional<Clock::time_point>, kCauses> last_begun_;
 };
 
