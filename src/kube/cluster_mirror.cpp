@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "manifest/parcel_decoder.h"
 #include "record/replay_world.h"
 #include "session/eviction_memory.h"
@@ -200,8 +201,8 @@ void ClusterMirror::Report(const std::string& object, const std::vector<std::str
     if (reported_.insert(line).second && options_.log)
       options_.log(
           fmt::format("object is not as it should be; what is wrong is left out "
-                      "problem=\"{}\"",
-                      line));
+                      "problem={}",
+                      LogQuoted(line)));
   }
 }
 

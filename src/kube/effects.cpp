@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "scheduler/refusal_hold.h"
 
 namespace krafla {
@@ -62,8 +63,8 @@ void Effects::Bind(BindOrder order) {
 
 void Effects::BindFailed(const BindOrder& order, const std::string& problem) {
   ++counts_.bind_failures;
-  Log(fmt::format("binding of volumes failed pod={} node={} error=\"{}\"", order.pod.Key(),
-                  order.node, problem));
+  Log(fmt::format("binding of volumes failed pod={} node={} error={}", order.pod.Key(), order.node,
+                  LogQuoted(problem)));
   events_.Record({order.pod, true, "FailedScheduling",
                   fmt::format("binding volumes on {} failed: {}", order.node, problem)});
   Failed(order.pod, false);
@@ -193,8 +194,8 @@ void Effects::MemoryAnswered(const std::string& key, const HttpResponse& respons
   in_flight_ -= done.corrections;
   // The next eviction of the group writes it anew; until then a restart counts one too many.
   if (done.corrections != 0 && !written)
-    Log(fmt::format("refused evictions stay written down podgroup={} error=\"{}\"", key,
-                    Describe(response)));
+    Log(fmt::format("refused evictions stay written down podgroup={} error={}", key,
+                    LogQuoted(Describe(response))));
   if (writes.next) {
     SendMemory(key, 0);
   } else {
@@ -267,7 +268,8 @@ void Effects::EvictionRefused(const EvictOrder& order, const HttpResponse& respo
   const bool gone = response.status == 404 || response.status == 409;
   if (!gone) {
     ++counts_.eviction_failures;
-    Log(fmt::format("eviction failed pod={} error=\"{}\"", order.pod.Key(), Describe(response)));
+    Log(fmt::format("eviction failed pod={} error={}", order.pod.Key(),
+                    LogQuoted(Describe(response))));
     events_.Record({order.pod, true, "FailedEviction",
                     fmt::format("was to be {}; refused: {}", order.message, Describe(response))});
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
 #include "kube/volume_choices.h"
@@ -214,7 +215,7 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
 void LiveScheduler::ReportRings() {
   for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings()) {
     ++rings_;
-    Log(fmt::format("jobs evict each other in turn ring=\"{}\"", ring.text));
+    Log(fmt::format("jobs evict each other in turn ring={}", LogQuoted(ring.text)));
     for (const std::string& job : ring.jobs)
       if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, job);
           !uid.empty())
@@ -253,7 +254,8 @@ void LiveScheduler::CreateQueue(const std::string& name, bool reclaimable, int a
       [this, name, reclaimable, attempt](const HttpResponse& response) {
         if (response.ok()) return Log(fmt::format("queue created name={}", name));
         if (response.status == 409) return;  // somebody was faster
-        Log(fmt::format("queue cannot be created name={} error=\"{}\"", name, Describe(response)));
+        Log(fmt::format("queue cannot be created name={} error={}", name,
+                        LogQuoted(Describe(response))));
         if (!IsTransient(response)) return;
         parts_.client.After(
             std::max(response.retry_after.value_or(milliseconds(0)),

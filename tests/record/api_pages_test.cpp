@@ -335,7 +335,14 @@ TEST_F(ApiPagesTest, WrongRequestsAreToldApart) {
       << Get("jobs", {{"queu", "x"}}).body;
   for (const char* limit : {"0", "-1", "x", "1x", "1000000"})
     EXPECT_EQ(Get("jobs", {{"limit", limit}}).status, 400) << limit;
-  EXPECT_EQ(Get("explain", {{"kind", "jb"}, {"name", "x"}}).status, 400);
+  const ApiAnswer misspelt = Get("explain", {{"kind", "jb"}, {"name", "x"}});
+  EXPECT_EQ(misspelt.status, 400);
+  EXPECT_EQ(misspelt.body, R"({"error":"kind: expected job, pod, queue or zone, got \"jb\"; )"
+                           R"(did you mean \"job\"?"})"
+                           "\n");
+  EXPECT_EQ(Get("explain", {{"kind", "Deployment"}, {"name", "x"}}).body,
+            R"({"error":"kind: expected job, pod, queue or zone, got \"Deployment\""})"
+            "\n");
   EXPECT_EQ(Get("explain", {{"kind", "job"}}).status, 400);
   EXPECT_EQ(Get("explain", {{"kind", "job"}, {"name", "x"}, {"as", "xml"}}).status, 400);
 }
