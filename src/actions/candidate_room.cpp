@@ -24,6 +24,7 @@ constexpr size_t kMaxClasses = 256;
 }  // namespace
 
 struct CandidateRoom::Tables {
+  AmountSteps steps;
   std::vector<uint32_t> position_of;  // by NodeId
   std::vector<uint32_t> seen;         // by position: the last pass over changes that met it
   uint32_t passes = 0;
@@ -57,10 +58,14 @@ Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
   const NodeId node = cluster.nodes_by_name[position];
   Resource room = cluster.FutureIdle(node);
   sums.all_candidates -= std::exchange(sums.candidates[position], 0);
+  uint64_t& with_candidates = sums.with_candidates[position / kWord];
+  const uint64_t bit = uint64_t{1} << position % kWord;
+  with_candidates &= ~bit;
   for (const TaskId id : cluster.nodes[node].tasks) {
     const Task& task = cluster.tasks[id];
     if (!Counts(sums.group, task)) continue;
     room.Add(cluster.classes[task.cls].request);
+    with_candidates |= bit;
     ++sums.candidates[position];
     ++sums.all_candidates;
   }
@@ -90,6 +95,8 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   const Cluster& cluster = session_.cluster;
   const size_t n = cluster.nodes_by_name.size();
   Tables& tables = session_.node_search().Companion<Tables>();
+  if (tables.steps.by_kind.size() != static_cast<size_t>(cluster.kinds.size()))
+    tables.steps = AmountSteps::Of(cluster, kSlack);
   if (tables.position_of.empty()) {
     tables.seen.assign(n, 0);
     tables.position_of.assign(cluster.nodes.size(), 0);
@@ -98,8 +105,8 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   sums.group = group;
   sums.classes.clear();
   sums.candidates.assign(n, 0);
-  sums.room.Make(n, static_cast<size_t>(cluster.kinds.size()),
-                 [&](uint32_t p) { return AddUp(sums, p); });
+  sums.with_candidates.assign((n + kWord - 1) / kWord, 0);
+  sums.room.Make(n, tables.steps, [&](uint32_t p) { return AddUp(sums, p); });
   sums.synced = session_.node_changes().size();
 }
 
@@ -117,36 +124,30 @@ void CandidateRoom::ForEachChanged(size_t since, F&& f) {
 void CandidateRoom::Synchronize(Sums& sums) {
   const std::vector<NodeId>& changes = session_.node_changes();
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
-    sums.room.Make(sums.room.nodes(), sums.room.kinds(),
-                   [&](uint32_t p) { return AddUp(sums, p); });
+    const AmountSteps& steps = session_.node_search().Companion<Tables>().steps;
+    sums.room.Make(sums.room.nodes(), steps, [&](uint32_t p) { return AddUp(sums, p); });
   } else {
     ForEachChanged(sums.synced, [&](uint32_t p) { sums.room.Set(p, AddUp(sums, p)); });
   }
   sums.synced = changes.size();
 }
 
-uint64_t CandidateRoom::WithRoom(const Sums& sums, ClassId cls, size_t block) const {
-  uint64_t nodes = sums.room.Fits(session_.cluster.classes[cls].request, block, kSlack);
-  if (!sums.group.needs_candidates) return nodes;
-  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1)
-    if (sums.candidates[block * kWord + static_cast<size_t>(std::countr_zero(rest))] == 0)
-      nodes &= ~(rest & -rest);
-  return nodes;
-}
-
 std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule& rule) {
   Sums& sums = SumsOf(GroupOf(task, rule));
   current_ = &sums;
   const ClassId cls = session_.cluster.tasks[task].cls;
+  const Resource& request = session_.cluster.classes[cls].request;
   const std::vector<NodeId>& changes = session_.node_changes();
   if (sums.classes.size() >= kMaxClasses && !sums.classes.contains(cls)) sums.classes.clear();
   ClassBits& kept = sums.classes[cls];
   const size_t blocks = sums.room.blocks();
-  if (kept.bits.empty() || changes.size() - kept.synced > 8 * blocks) {
+  if (kept.bits.empty() || changes.size() - kept.synced > blocks / 4) {
     kept.bits.resize(blocks);
-    for (size_t block = 0; block < blocks; ++block) kept.bits[block] = WithRoom(sums, cls, block);
+    const AmountColumns::Question question = sums.room.Ask(request, kSlack);
+    const uint64_t without = sums.group.needs_candidates ? 0 : ~uint64_t{0};
+    for (size_t block = 0; block < blocks; ++block)
+      kept.bits[block] = question.Fits(block) & (sums.with_candidates[block] | without);
   } else {
-    const Resource& request = session_.cluster.classes[cls].request;
     ForEachChanged(kept.synced, [&](uint32_t p) {
       const bool has_room = (!sums.group.needs_candidates || sums.candidates[p] > 0) &&
                             sums.room.FitsAt(request, p, kSlack);

@@ -47,7 +47,8 @@ class CandidateRoom {
     uint64_t used = 0;  // when it was last asked for
     size_t synced = 0;  // of the session's node changes
     AmountColumns room;
-    std::vector<uint32_t> candidates;  // by position
+    std::vector<uint32_t> candidates;       // by position
+    std::vector<uint64_t> with_candidates;  // a bit per position: there are any
     size_t all_candidates = 0;
     std::unordered_map<ClassId, ClassBits> classes;
   };
@@ -62,7 +63,6 @@ class CandidateRoom {
   // Calls f with the position of every node changed since, once each.
   template <class F>
   void ForEachChanged(size_t since, F&& f);
-  uint64_t WithRoom(const Sums& sums, ClassId cls, size_t block) const;
 
   Session& session_;
   Sums* current_ = nullptr;

@@ -216,6 +216,10 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
   bits_.resize(with_room.size());
   for (size_t word = 0; word < bits_.size(); ++word)
     bits_[word] = with_room[word] & ranking.allowed[word];
+  if (rule.checks_everything && !room_.HasCandidates()) {
+    const QueueId queue = session_.cluster.jobs[session_.cluster.tasks[task].job].queue;
+    if (!session_.Allocatable(queue, task)) return TryWithoutShare(statement, task, rule, ranking);
+  }
   // Whoever asks what somebody has asked before, and was soon content, will be so again.
   constexpr uint32_t kFew = 4;
   uint32_t* before = nullptr;
@@ -229,6 +233,22 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
   const bool done = TryBits(statement, task, rule, order, ranking);
   if (before != nullptr) *before = static_cast<uint32_t>(tries_in_vain_ - in_vain_before);
   return done || (taken.any() && TryForTheRecord(statement, task, rule, ranking, taken));
+}
+
+// Nobody can go, and the queue has no share for the task: no node will do, whichever it is. The
+// first that has room says so.
+bool RoomFinder::TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
+                                 const NodeRanking& ranking) {
+  for (size_t word = 0; word < bits_.size(); ++word) {
+    for (uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
+      const uint32_t p =
+          static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
+      if (!ranking.IsAllowed(p)) continue;
+      if (Try(statement, task, rule, p)) return true;
+      if (losses_matter_) return false;  // it was the share, not the room
+    }
+  }
+  return false;
 }
 
 // Takes nodes off bits_ where the plugins would not let enough go. Sums are worth it when many have

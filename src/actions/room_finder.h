@@ -73,6 +73,8 @@ class RoomFinder {
   VictimBounds::Taken Narrow(TaskId task, const VictimRule& rule);
   bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                const NodeRanking& ranking);
+  bool TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
+                       const NodeRanking& ranking);
   bool TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
                        const NodeRanking& ranking, const VictimBounds::Taken& taken);
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,

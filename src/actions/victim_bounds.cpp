@@ -52,7 +52,6 @@ void VictimBounds::CatchUp() {
     position_of_.resize(cluster.nodes.size());
     for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p)
       position_of_[cluster.nodes_by_name[p].value] = p;
-    seen_.resize(cluster.nodes_by_name.size());
     for (const VotingTier& tier : Tiers()) voters_ += tier.voters.size();
     levels_.resize(cluster.jobs.size() * voters_);
     levels_known_.resize(cluster.jobs.size());
@@ -83,49 +82,62 @@ void VictimBounds::NoteLevels(TaskId task) {
     if (const NodeId node = cluster.tasks[other].node; node.valid()) changes_.push_back(node);
 }
 
-VictimBounds::AddedUp VictimBounds::AddUp(Sums& sums, uint32_t position) {
+// Amounts are added up in plain columns: this is done for every node where something has changed,
+// once for each of the sums.
+void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const Cluster& cluster = session_.cluster;
   const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
+  const uint64_t all_voters = (uint64_t{1} << voters) - 1;
   const NodeId node = cluster.nodes_by_name[position];
-  Resource all;
-  Resource passing;
+  const auto add = [](std::vector<double>& amounts, const Resource& request) {
+    for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+      const int kind = std::countr_zero(rest);
+      amounts[static_cast<size_t>(kind)] += request.Get(kind);
+    }
+  };
+  const size_t kinds = sums.room.kinds();
+  all_.assign(kinds, 0);
+  passing_.assign(kinds, 0);
   bool decided = false;
   bool all_harmless = true;
   bool passing_harmless = true;
-  somebody_.assign(voters, false);
+  uint64_t somebody = 0;  // a bit per voter who names any
   jobs_.clear();
   for (const TaskId id : cluster.nodes[node].tasks) {
     const Task& task = cluster.tasks[id];
     if (!Counts(task, sums.queue)) continue;
-    bool passes = true;
-    for (size_t v = 0; v < voters; ++v) {
-      const bool named =
-          tier.voters[v] == nullptr || tier.voters[v]->level(id) >= sums.needed[2 * v];
-      if (named) somebody_[v] = true;
-      passes &= named;
-    }
+    uint64_t naming = 0;
+    for (size_t v = 0; v < voters; ++v)
+      if (tier.voters[v] == nullptr || tier.voters[v]->level(id) >= sums.needed[2 * v])
+        naming |= uint64_t{1} << v;
+    somebody |= naming;
     const bool is_first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
     if (is_first) jobs_.push_back(task.job);
-    const bool harmless = !session_.TriedInVainMatters(id);
-    all.Add(cluster.classes[task.cls].request);
+    const bool harmless = asking_ == Asking::kReclaim || !session_.TriedInVainMatters(id);
+    add(all_, cluster.classes[task.cls].request);
     all_harmless &= harmless;
-    if (!passes) continue;
-    passing.Add(cluster.classes[task.cls].request);
+    if (naming != all_voters) continue;
+    add(passing_, cluster.classes[task.cls].request);
     passing_harmless &= harmless;
     decided |= is_first && tier.decides;
   }
-  AddedUp sum{cluster.FutureIdle(node), {}};
-  const bool nobody = std::find(somebody_.begin(), somebody_.end(), false) != somebody_.end();
+  const bool nobody = somebody != all_voters;
   // Voters agree on whom all of them name. Where they do not agree on anybody, Volcano may take
   // those whom the last ones name.
   const bool agree = decided || session_.compat.empty_intersection;
-  if (!nobody) sum.freed = agree ? passing : all;
-  sum.room.Add(sum.freed);
+  const std::vector<double>& goes = agree ? passing_ : all_;
+  for (size_t kind = 0; kind < kinds; ++kind) {
+    const int k = static_cast<int>(kind);
+    const double freed = nobody ? 0 : goes[kind];
+    const double idle =
+        cluster.idle[node].Get(k) + cluster.releasing[node].Get(k) - cluster.pipelined[node].Get(k);
+    sums.freed.Set(position, kind, freed);
+    sums.room.Set(position, kind, idle + freed);
+  }
   SetBit(sums.nobody, position, nobody);
   SetBit(sums.decided, position, !nobody && decided);
   SetBit(sums.harmless, position, nobody || (agree ? passing_harmless : all_harmless));
-  return sum;
 }
 
 VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task) {
@@ -138,13 +150,14 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
     return sums->queue == queue && sums->tier == tier && sums->needed == needed_;
   });
   if (found != sums_.end()) {
-    Synchronize(**found);
+    CatchUp(**found);
     (*found)->used = ++asked_;
     return **found;
   }
   constexpr size_t kMaxBytes = 32 << 20;
   const size_t bytes = session_.cluster.nodes_by_name.size() *
-                       static_cast<size_t>(session_.cluster.kinds.size()) * 2 * sizeof(double);
+                       static_cast<size_t>(session_.cluster.kinds.size()) * 2 *
+                       AmountColumns::kBytesPerNode;
   if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1)))
     sums_.erase(std::min_element(sums_.begin(), sums_.end(),
                                  [](const auto& l, const auto& r) { return l->used < r->used; }));
@@ -153,50 +166,37 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
   sums.tier = tier;
   sums.needed = needed_;
   sums.used = ++asked_;
-  Make(sums);
+  Begin(sums);
   return sums;
 }
 
-void VictimBounds::Make(Sums& sums) {
+void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
-  const size_t kinds = static_cast<size_t>(session_.cluster.kinds.size());
-  sums.decided.resize((n + kBlock - 1) / kBlock);
-  sums.nobody.resize(sums.decided.size());
-  sums.harmless.resize(sums.decided.size());
-  std::vector<Resource> freed(n);
-  sums.room.Make(n, kinds, [&](uint32_t p) {
-    AddedUp sum = AddUp(sums, p);
-    freed[p] = std::move(sum.freed);
-    return sum.room;
-  });
-  sums.freed.Make(n, kinds, [&](uint32_t p) -> const Resource& { return freed[p]; });
+  if (steps_.by_kind.empty()) {
+    steps_ = AmountSteps::Of(session_.cluster, kSlack);
+    no_steps_.by_kind.resize(steps_.by_kind.size());
+  }
+  sums.room.Begin(n, steps_);
+  sums.freed.Begin(n, no_steps_);
+  sums.stale.assign(sums.room.blocks(), ~uint64_t{0});
+  sums.decided.resize(sums.stale.size());
+  sums.nobody.resize(sums.stale.size());
+  sums.harmless.resize(sums.stale.size());
   sums.synced = changes_.size();
-  sums.cls = ClassId{};
-  sums.fits.resize(sums.decided.size());
 }
 
-uint64_t VictimBounds::WithRoom(Sums& sums, ClassId cls, size_t block) const {
-  if (sums.cls != cls) {
-    sums.cls = cls;
-    sums.fits_known.assign(sums.fits.size(), false);
-  }
-  if (!sums.fits_known[block]) {
-    sums.fits_known[block] = true;
-    sums.fits[block] = sums.room.Fits(session_.cluster.classes[cls].request, block, kSlack);
-  }
-  return sums.fits[block];
+void VictimBounds::CatchUp(Sums& sums) {
+  for (; sums.synced < changes_.size(); ++sums.synced)
+    SetBit(sums.stale, position_of_[changes_[sums.synced].value], true);
 }
 
-void VictimBounds::Synchronize(Sums& sums) {
-  if (changes_.size() - sums.synced > 4 * seen_.size()) return Make(sums);
-  ++passes_;
-  for (; sums.synced < changes_.size(); ++sums.synced) {
-    const uint32_t p = position_of_[changes_[sums.synced].value];
-    if (std::exchange(seen_[p], passes_) == passes_) continue;
-    const AddedUp sum = AddUp(sums, p);
-    sums.room.Set(p, sum.room);
-    if (sums.cls.valid()) sums.fits_known[p / kBlock] = false;
-    sums.freed.Set(p, sum.freed);
+void VictimBounds::BringUpToDate(Sums& sums, size_t block, uint64_t nodes) {
+  nodes &= sums.stale[block];
+  sums.stale[block] &= ~nodes;
+  for (; nodes != 0; nodes &= nodes - 1) {
+    const uint32_t p =
+        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+    AddUp(sums, p);
   }
 }
 
@@ -206,14 +206,19 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
   CatchUp();
   const Cluster& cluster = session_.cluster;
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
-  const ClassId cls = cluster.tasks[task].cls;
+  const Resource& request = cluster.Request(task);
   // Evictions in other queues do not help its own.
   std::optional<Resource> missing;
   if (asking_ == Asking::kPreempt && rule.checks_everything)
     missing = session_.ShareMissing(queue, task);
   tiers_.clear();
   for (size_t t = 0; t < Tiers().size(); ++t)
-    if (!Tiers()[t].voters.empty()) tiers_.push_back(&SumsOf(queue, t, task));
+    if (!Tiers()[t].voters.empty()) {
+      TierQuestion& question = tiers_.emplace_back();
+      question.sums = &SumsOf(queue, t, task);
+      question.fits = question.sums->room.Ask(request, kSlack);
+      if (missing) question.frees_enough = question.sums->freed.Ask(*missing, kSlack);
+    }
 
   Taken taken;
   const auto note = [](uint32_t& first, size_t block, uint64_t bits) {
@@ -226,13 +231,13 @@ VictimBounds::Taken VictimBounds::Narrow(TaskId task, const VictimRule& rule,
     uint64_t with_room = 0;
     uint64_t with_share = 0;
     uint64_t nobody = ~uint64_t{0};  // in no tier: and who loses tasks is not let go then either
-    for (Sums* sums : tiers_) {
-      const uint64_t room = left != 0 ? left & WithRoom(*sums, cls, block) : 0;
+    for (const auto& [sums, fits, frees_enough] : tiers_) {
+      if ((nodes[block] & sums->stale[block]) != 0) BringUpToDate(*sums, block, nodes[block]);
+      const uint64_t room = left != 0 ? fits.Fits(block, left) : 0;
       with_room |= room;
-      with_share |=
-          missing && room != 0
-              ? room & (sums->freed.Fits(*missing, block, kSlack) | ~sums->harmless[block])
-              : room;
+      with_share |= missing && room != 0
+                        ? frees_enough.Fits(block, room) | (room & ~sums->harmless[block])
+                        : room;
       left &= ~sums->decided[block];
       nobody &= sums->nobody[block];
     }

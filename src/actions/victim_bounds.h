@@ -7,7 +7,8 @@
 //    label, or the shape of its pods, makes no difference.
 // 2. Tiers are summed up by themselves, since fewer tasks differ in what one tier needs. What the
 //    second tier would let go counts only where the first may let nobody go.
-// 3. Sums follow the session's changed nodes, and the nodes of jobs of which a level has changed.
+// 3. Sums follow the session's changed nodes, and the nodes of jobs of which a level has changed:
+//    these are marked, and added up again when somebody asks about them.
 //
 // The bounds are wide: what is left is asked. For preemption between jobs of a queue, and reclaim.
 #pragma once
@@ -52,33 +53,26 @@ class VictimBounds {
     std::vector<int64_t> needed;     // by voter
     uint64_t used = 0;               // when it was last asked for
     size_t synced = 0;               // of changes_
+    std::vector<uint64_t> stale;     // a bit per node: what follows has to be made anew
     AmountColumns room;              // with all of them gone
     AmountColumns freed;             // by them
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
     std::vector<uint64_t> nobody;    // a bit per node: nobody goes
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
-    // Which nodes have room for a class, for the last one that asked: a gang's tasks ask one after
-    // the other. By block, where it is known.
-    ClassId cls;
-    std::vector<uint64_t> fits;
-    std::vector<bool> fits_known;
   };
-  struct AddedUp {
-    Resource room;
-    Resource freed;
-  };
-
   const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
   bool Counts(const Task& task, QueueId queue) const;
   void CatchUp();
   void NoteLevels(TaskId task);
   Sums& SumsOf(QueueId queue, size_t tier, TaskId task);
-  void Make(Sums& sums);
-  void Synchronize(Sums& sums);
-  AddedUp AddUp(Sums& sums, uint32_t position);
-  uint64_t WithRoom(Sums& sums, ClassId cls, size_t block) const;
+  void Begin(Sums& sums);
+  void CatchUp(Sums& sums);
+  void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
+  void AddUp(Sums& sums, uint32_t position);
 
   Session& session_;
+  AmountSteps steps_;     // made with the first sums
+  AmountSteps no_steps_;  // as many kinds: what is missing in a share is not known before
   Asking asking_ = Asking::kPreempt;
   std::vector<std::unique_ptr<Sums>> sums_;
   uint64_t asked_ = 0;
@@ -92,13 +86,17 @@ class VictimBounds {
   std::vector<int64_t> levels_;
   std::vector<bool> levels_known_;  // by JobId
   std::vector<uint32_t> position_of_;
-  std::vector<uint32_t> seen_;  // by position: in which pass over changes
-  uint32_t passes_ = 0;
   // Of one call, kept for their memory.
   std::vector<int64_t> needed_;
-  std::vector<bool> somebody_;  // by voter
   std::vector<JobId> jobs_;
-  std::vector<Sums*> tiers_;
+  std::vector<double> all_;      // by kind
+  std::vector<double> passing_;  // by kind
+  struct TierQuestion {
+    Sums* sums;
+    AmountColumns::Question fits;
+    AmountColumns::Question frees_enough;  // only where something is missing
+  };
+  std::vector<TierQuestion> tiers_;
 };
 
 }  // namespace krafla

@@ -219,6 +219,14 @@ double KubeScores::BatchNode(ClassId cls, NodeId node) const {
   return static_cast<double>(sum);
 }
 
+void KubeScores::DependsOn(ClassId cls, std::vector<uint64_t>& words) const {
+  resources_.DependsOn(cls, words);
+  if (weights_.image_locality == 0) return;
+  const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
+  words.push_back(static_cast<uint64_t>(spec.container_count));
+  for (const StrId image : spec.images) words.push_back(image.value);
+}
+
 std::optional<std::vector<int64_t>> KubeScores::Explain(ScorePart part, TaskId task,
                                                         std::span<const NodeId> nodes) {
   view_.EnsureBuilt();

@@ -56,6 +56,8 @@ class KubeScores {
   // Then BatchNode gives what Batch gives, whatever the candidates.
   bool BatchIsNodeLocal(ClassId cls);
   double BatchNode(ClassId cls, NodeId node) const;
+  // Words that are equal for two classes only if NodeScore and BatchNode are, on every node.
+  void DependsOn(ClassId cls, std::vector<uint64_t>& words) const;
 
   // One part over the candidates, not weighted; nothing when the part has nothing to say about this
   // pod.

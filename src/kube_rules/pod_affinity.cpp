@@ -15,7 +15,7 @@ DomainCounts& CountsOf(std::vector<DomainCounts>& list, const TopologyKey& key) 
 bool AnyAt(const std::vector<DomainCounts>& list, NodeId node) {
   for (const DomainCounts& counts : list) {
     const uint32_t domain = counts.key->Of(node);
-    if (domain != TopologyKey::kNoDomain && counts.counts[domain] > 0) return true;
+    if (domain != TopologyKey::kNoDomain && counts.At(domain) > 0) return true;
   }
   return false;
 }
@@ -65,17 +65,15 @@ void PodAffinityRule::CountPod(ClassId cls, KindId existing, NodeId node, int32_
     for (DomainCounts& wanted : counts.wanted) {
       const uint32_t domain = wanted.key->Of(node);
       if (domain == TopologyKey::kNoDomain) continue;
-      int32_t& count = wanted.counts[domain];
-      counts.wanted_domains -= count != 0 ? 1 : 0;
-      count += step;
-      counts.wanted_domains += count != 0 ? 1 : 0;
+      counts.wanted_domains -= wanted.At(domain) != 0 ? 1 : 0;
+      wanted.Add(domain, step);
+      counts.wanted_domains += wanted.At(domain) != 0 ? 1 : 0;
     }
   }
   for (const Use& use : own.required_anti) {
     if (!terms_.SelectsExisting(use, existing)) continue;
     const uint32_t domain = use.key->Of(node);
-    if (domain != TopologyKey::kNoDomain)
-      CountsOf(counts.unwanted, *use.key).counts[domain] += step;
+    if (domain != TopologyKey::kNoDomain) CountsOf(counts.unwanted, *use.key).Add(domain, step);
   }
 }
 
@@ -85,7 +83,7 @@ void PodAffinityRule::CountTermsOf(TaskId existing, ClassId incoming, NodeId nod
     const uint32_t domain = use.key->Of(node);
     if (domain == TopologyKey::kNoDomain) continue;
     if (terms_.SelectsIncoming(use, kinds_.Of(incoming)))
-      CountsOf(counts.unwelcoming, *use.key).counts[domain] += step;
+      CountsOf(counts.unwelcoming, *use.key).Add(domain, step);
   }
 }
 
@@ -123,7 +121,7 @@ Refusal PodAffinityRule::Check(const PodAffinityCounts& counts, NodeId node) con
   for (const DomainCounts& wanted : counts.wanted) {
     const uint32_t domain = wanted.key->Of(node);
     if (domain == TopologyKey::kNoDomain) return not_wanted_;
-    there = there && wanted.counts[domain] > 0;
+    there = there && wanted.At(domain) > 0;
   }
   // The first of pods that want to be together has nobody to go to, and may go anywhere.
   if (!there && !(counts.wanted_domains == 0 && counts.wants_itself)) return not_wanted_;

@@ -1,6 +1,7 @@
 #include "kube_rules/resource_scores.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace krafla {
@@ -102,6 +103,13 @@ bool ResourceScores::HasBalanced(ClassId cls) const {
   const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
   return spec.scored_cpu != 0 || spec.scored_memory != 0 ||
          (gpu_kind_ >= 0 && spec.request.Get(gpu_kind_) != 0);
+}
+
+void ResourceScores::DependsOn(ClassId cls, std::vector<uint64_t>& words) const {
+  const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
+  for (const double amount : {spec.placing_cpu, spec.placing_memory, spec.scored_cpu,
+                              spec.scored_memory, gpu_kind_ >= 0 ? spec.request.Get(gpu_kind_) : 0})
+    words.push_back(std::bit_cast<uint64_t>(amount));
 }
 
 int64_t ResourceScores::Balanced(ClassId cls, NodeId node) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "model/cluster.h"
 #include "session/kube_view.h"
@@ -22,6 +23,8 @@ class ResourceScores {
   int64_t Balanced(ClassId cls, NodeId node) const;
   // A pod that asks for none of these has no balanced score.
   bool HasBalanced(ClassId cls) const;
+  // Appends words that are equal for two classes only if all of these are, on every node.
+  void DependsOn(ClassId cls, std::vector<uint64_t>& words) const;
 
  private:
   struct Room {

@@ -52,6 +52,11 @@ bool SpreadClass::HasAllKeys(NodeId node) const {
   });
 }
 
+bool SpreadClass::AllNodesHaveKeys() const {
+  return std::all_of(constraints.begin(), constraints.end(),
+                     [](const SpreadConstraintView& c) { return c.key().on_all_nodes; });
+}
+
 TopologySpreadRule::TopologySpreadRule(KubeFacts& facts, ReasonTable& reasons)
     : facts_(facts),
       no_label_{Refusal::kUnschedulableAndUnresolvable,
@@ -72,19 +77,25 @@ TopologySpreadRule::Prepared& TopologySpreadRule::Of(ClassId cls) {
   std::unique_ptr<Prepared>& slot = classes_[cls];
   if (slot) return *slot;
   slot.reset(new Prepared{SpreadClass(facts_, cls, true), {}});
-  slot->all_have_keys =
-      std::all_of(facts_.cluster.nodes_by_name.begin(), facts_.cluster.nodes_by_name.end(),
-                  [&](NodeId node) { return slot->spread.HasAllKeys(node); });
-  for (const SpreadConstraintView& constraint : slot->spread.constraints) {
-    std::vector<bool> counts(constraint.key().domains(), false);
-    for (const NodeId node : facts_.cluster.nodes_by_name)
-      if (constraint.Includes(node) && slot->spread.HasAllKeys(node))
-        counts[constraint.key().Of(node)] = true;
-    std::vector<uint32_t>& domains = slot->domains.emplace_back();
-    for (uint32_t d = 0; d < counts.size(); ++d)
-      if (counts[d]) domains.push_back(d);
-  }
+  slot->all_have_keys = slot->spread.AllNodesHaveKeys();
+  for (const SpreadConstraintView& constraint : slot->spread.constraints)
+    slot->domains.push_back(DomainsThatCount(facts_.cluster, *slot, constraint));
   return *slot;
+}
+
+std::vector<uint32_t> TopologySpreadRule::DomainsThatCount(const Cluster& cluster,
+                                                           const Prepared& prepared,
+                                                           const SpreadConstraintView& constraint) {
+  const bool all = prepared.all_have_keys && constraint.IncludesAll();
+  std::vector<bool> counts(constraint.key().domains(), all);
+  if (!all)
+    for (const NodeId node : cluster.nodes_by_name)
+      if (constraint.Includes(node) && prepared.spread.HasAllKeys(node))
+        counts[constraint.key().Of(node)] = true;
+  std::vector<uint32_t> domains;
+  for (uint32_t d = 0; d < counts.size(); ++d)
+    if (counts[d]) domains.push_back(d);
+  return domains;
 }
 
 SpreadCounts TopologySpreadRule::Prepare(ClassId cls) {

@@ -24,6 +24,7 @@ class SpreadConstraintView {
   bool takes_itself() const { return takes_itself_; }
   // The node's pods are counted, as far as the node inclusion policies go.
   bool Includes(NodeId node) const { return included_.empty() || included_[node]; }
+  bool IncludesAll() const { return included_.empty(); }
   // The kinds of pods that count: same namespace, selected, not terminating.
   const KindSet& taken() const { return taken_; }
   int32_t CountOn(NodeId node) const;
@@ -44,6 +45,7 @@ struct SpreadClass {
 
   SpreadClass(KubeFacts& facts, ClassId cls, bool hard);
   bool HasAllKeys(NodeId node) const;
+  bool AllNodesHaveKeys() const;
 };
 
 struct SpreadCounts {
@@ -72,6 +74,8 @@ class TopologySpreadRule {
     std::vector<std::vector<uint32_t>> domains;
     bool all_have_keys = false;
   };
+  static std::vector<uint32_t> DomainsThatCount(const Cluster& cluster, const Prepared& prepared,
+                                                const SpreadConstraintView& constraint);
   Prepared& Of(ClassId cls);
 
   KubeFacts& facts_;

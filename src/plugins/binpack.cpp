@@ -110,6 +110,9 @@ void BinpackPlugin::Open(Session& session, const PluginOption& option, PluginHoo
   hooks.score.emplace();
   hooks.lasting.emplace();  // the weights are the configuration's
   hooks.score->node = [this](ClassId cls, NodeId node) { return Score(cls, node); };
+  hooks.score->depends_on = [this](ClassId cls, std::vector<uint64_t>& words) {
+    AppendWords(cluster_->classes[cls].request, words);
+  };
 }
 
 double BinpackPlugin::Score(ClassId cls, NodeId node) const {

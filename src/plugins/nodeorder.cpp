@@ -63,6 +63,9 @@ class NodeOrderPlugin final : public Plugin {
     };
     score.batch_is_node_local = [this](ClassId cls) { return scores_->BatchIsNodeLocal(cls); };
     score.batch_node = [this](ClassId cls, NodeId node) { return scores_->BatchNode(cls, node); };
+    score.depends_on = [this](ClassId cls, std::vector<uint64_t>& words) {
+      scores_->DependsOn(cls, words);
+    };
   }
 
  private:

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 
@@ -16,45 +17,79 @@ constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-void AmountColumns::Clear(size_t nodes, size_t kinds) {
+void AmountColumns::Begin(size_t nodes, const AmountSteps& steps) {
   nodes_ = nodes;
-  columns_.resize(kinds);
-  for (Column& column : columns_) {
+  columns_.resize(steps.by_kind.size());
+  for (size_t kind = 0; kind < columns_.size(); ++kind) {
+    Column& column = columns_[kind];
     column.amounts.assign(blocks() * kBlock, kNothing);
-    column.most.assign(blocks(), kNothing);
-    column.least.assign(blocks(), kNothing);
-    column.changes.assign(blocks(), 0);
+    column.steps = steps.by_kind[kind];
+    column.reached.assign(nodes, 0);
+    column.rows.assign((column.steps.size() + 2) * blocks(), 0);
+    for (size_t block = 0; block < blocks(); ++block) column.rows[block] = NodesOf(block);
   }
 }
 
-void AmountColumns::Set(uint32_t position, const Resource& amounts) {
-  for (size_t kind = 0; kind < columns_.size(); ++kind)
-    Set(columns_[kind], position, amounts.Get(static_cast<int>(kind)));
+// By halves, without branches that cannot be foreseen.
+size_t AmountColumns::StepsReached(const Column& column, double amount) {
+  const double* first = column.steps.data();
+  size_t left = column.steps.size();
+  while (left > 1) {
+    const size_t half = left / 2;
+    first += IsEnough(first[half - 1], amount) ? half : 0;
+    left -= half;
+  }
+  if (left == 1 && IsEnough(*first, amount)) ++first;
+  return static_cast<size_t>(first - column.steps.data());
 }
 
-void AmountColumns::Set(Column& column, uint32_t position, double amount) {
-  const double before = column.amounts[position];
-  if (amount == before) return;
-  column.amounts[position] = amount;
-  const size_t block = position / kBlock;
-  double& most = column.most[block];
-  double& least = column.least[block];
-  constexpr uint8_t kSome = 16;
-  if (((before == most && amount < most) || (before == least && amount > least)) &&
-      ++column.changes[block] >= kSome)
-    return LookOver(column, block);
-  most = std::max(most, amount);
-  least = std::min(least, amount);
+void AmountColumns::SetRows(Column& column, uint32_t position) const {
+  const size_t before = column.reached[position];
+  const size_t after = StepsReached(column, column.amounts[position]);
+  column.reached[position] = static_cast<uint8_t>(after);
+  uint64_t* rows = &column.rows[position / kBlock];
+  const uint64_t bit = uint64_t{1} << position % kBlock;
+  const size_t row = blocks();
+  for (size_t r = before + 1; r <= after; ++r) rows[r * row] |= bit;
+  for (size_t r = after + 1; r <= before; ++r) rows[r * row] &= ~bit;
 }
 
-void AmountColumns::LookOver(Column& column, size_t block) const {
-  const auto begin = column.amounts.begin() + static_cast<ptrdiff_t>(block * kBlock);
-  const auto end =
-      column.amounts.begin() + static_cast<ptrdiff_t>(std::min((block + 1) * kBlock, nodes_));
-  const auto [least, most] = std::minmax_element(begin, end);
-  column.changes[block] = 0;
-  column.least[block] = *least;
-  column.most[block] = *most;
+AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack) const {
+  Question question;
+  question.parts_.reserve(static_cast<size_t>(std::popcount(request.mask())));
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    const Column& column = columns_[static_cast<size_t>(kind)];
+    const double wanted = request.Get(kind) - slack;
+    const auto above = std::upper_bound(column.steps.begin(), column.steps.end(), wanted);
+    const size_t row = static_cast<size_t>(above - column.steps.begin());
+    const bool is_step = row > 0 && column.steps[row - 1] == wanted;
+    question.parts_.push_back({.maybe = column.rows.data() + row * blocks(),
+                               .surely = column.rows.data() + (is_step ? row : row + 1) * blocks(),
+                               .amounts = column.amounts.data(),
+                               .wanted = wanted,
+                               .kind = kind});
+  }
+  return question;
+}
+
+uint64_t AmountColumns::Question::FitsPart(const Part& part, size_t block, uint64_t nodes) {
+  const uint64_t surely = nodes & part.surely[block];
+  uint64_t unclear = nodes & part.maybe[block] & ~surely;
+  if (unclear == 0) return surely;
+  const double* amounts = part.amounts + block * kBlock;
+  // One by one, or many at a time.
+  int few = 16;
+  for (uint64_t rest = unclear; rest != 0; rest &= rest - 1) {
+    if (few-- == 0) return surely | (unclear & Compare(amounts, part.wanted));
+    if (!IsEnough(part.wanted, amounts[std::countr_zero(rest)])) unclear &= ~(rest & -rest);
+  }
+  return surely | unclear;
+}
+
+uint64_t AmountColumns::Question::CompareAll(size_t block, uint64_t nodes) const {
+  for (const Part& part : parts()) nodes = nodes == 0 ? 0 : FitsPart(part, block, nodes);
+  return nodes;
 }
 
 uint64_t AmountColumns::Compare(const double* amounts, double amount) {
@@ -71,16 +106,6 @@ uint64_t AmountColumns::Compare(const double* amounts, double amount) {
 #else
   for (uint32_t i = 0; i < kBlock; ++i) bits |= uint64_t{IsEnough(amount, amounts[i])} << i;
 #endif
-  return bits;
-}
-
-uint64_t AmountColumns::Fits(const Resource& request, size_t block, double slack) const {
-  uint64_t bits = ~uint64_t{0};
-  // cpu and memory are always named.
-  for (uint64_t rest = request.mask(); rest != 0 && bits != 0; rest &= rest - 1) {
-    const int kind = __builtin_ctzll(rest);
-    bits &= Fits(kind, request.Get(kind) - slack, block);
-  }
   return bits;
 }
 

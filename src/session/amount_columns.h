@@ -1,33 +1,47 @@
 // An amount per node and kind, in columns by position in nodes_by_name: whether a request fits is
-// asked of 64 nodes at a time, one bit each, and of a block whose best node is too small, or whose
-// worst is large enough, by one comparison. A question about all nodes costs a nanosecond or less
-// per node, so it may be asked for each of many classes of tasks that come up only once.
+// asked of 64 nodes at a time, one bit each.
+//
+// 1. For some amounts of each kind (amount_steps.h) a bit per node says whether it has as much.
+// 2. A request lies between two of them: nodes that do not have the lower one are too small, those
+//    that have the upper one are large enough, for 64 nodes two words of memory per kind.
+// 3. Amounts are compared only for nodes between the two, in a kind that no other rules out.
+//
+// A question about all nodes costs a few instructions per 64 nodes, so it may be asked for each of
+// many classes of tasks that come up only once.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "model/resource.h"
+#include "session/amount_steps.h"
 
 namespace krafla {
 
 class AmountColumns {
  public:
   static constexpr uint32_t kBlock = 64;
+  static constexpr size_t kBytesPerNode = sizeof(double) + 1 + AmountSteps::kMost / 8;  // and kind
 
   // `amounts_of` gives a node's amounts by its position.
   template <class AmountsOf>
-  void Make(size_t nodes, size_t kinds, AmountsOf&& amounts_of) {
-    Clear(nodes, kinds);
-    for (uint32_t p = 0; p < nodes; ++p) {
-      const Resource& amounts = amounts_of(p);
-      for (size_t kind = 0; kind < kinds; ++kind)
-        columns_[kind].amounts[p] = amounts.Get(static_cast<int>(kind));
-    }
-    for (Column& column : columns_)
-      for (size_t block = 0; block < blocks(); ++block) LookOver(column, block);
+  void Make(size_t nodes, const AmountSteps& steps, AmountsOf&& amounts_of) {
+    Begin(nodes, steps);
+    for (uint32_t p = 0; p < nodes; ++p) Set(p, amounts_of(p));
   }
-  void Set(uint32_t position, const Resource& amounts);
+  // Nodes are without any amounts until they are set.
+  void Begin(size_t nodes, const AmountSteps& steps);
+  void Set(uint32_t position, const Resource& amounts) {
+    for (size_t kind = 0; kind < columns_.size(); ++kind)
+      Set(position, kind, amounts.Get(static_cast<int>(kind)));
+  }
+  // Of one kind.
+  void Set(uint32_t position, size_t kind, double amount) {
+    Column& column = columns_[kind];
+    if (amount == column.amounts[position]) return;
+    column.amounts[position] = amount;
+    if (!column.steps.empty()) SetRows(column, position);
+  }
 
   size_t nodes() const { return nodes_; }
   size_t kinds() const { return columns_.size(); }
@@ -37,32 +51,67 @@ class AmountColumns {
     const size_t left = nodes_ - block * kBlock;
     return left >= kBlock ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
   }
-  // Those of a block that have as much of a kind, as LessEqualAmount compares.
-  uint64_t Fits(int kind, double amount, size_t block) const {
-    const Column& column = columns_[static_cast<size_t>(kind)];
-    if (!IsEnough(amount, column.most[block])) return 0;
-    if (IsEnough(amount, column.least[block])) return NodesOf(block);
-    return Compare(&column.amounts[block * kBlock], amount);
-  }
-  // … of everything, as Resource::LessEqual compares, with missing kinds as zero; `slack` too
-  // little in each kind is enough.
-  uint64_t Fits(const Resource& request, size_t block, double slack = 0) const;
+
+  // One request, put to all nodes: those fit that have as much of everything, as
+  // Resource::LessEqual compares, with missing kinds as zero. Amounts may change meanwhile; it is
+  // asked of them as they are.
+  class Question {
+   public:
+    // Those of a block that fit, or those of them that are in `among`.
+    uint64_t Fits(size_t block, uint64_t among = ~uint64_t{0}) const {
+      uint64_t maybe = among;
+      uint64_t surely = among;
+      for (const Part& part : parts()) {
+        maybe &= part.maybe[block];
+        surely &= part.surely[block];
+      }
+      return maybe == surely ? surely : surely | CompareAll(block, maybe & ~surely);
+    }
+    // Calls `lack` with each kind and those of `nodes` that lack it and no kind before; gives back
+    // those that fit.
+    template <class Lack>
+    uint64_t FitsOrLacks(size_t block, uint64_t nodes, Lack&& lack) const {
+      for (const Part& part : parts()) {
+        if (nodes == 0) break;
+        const uint64_t fits = FitsPart(part, block, nodes);
+        if (nodes != fits) lack(part.kind, nodes & ~fits);
+        nodes = fits;
+      }
+      return nodes;
+    }
+
+   private:
+    friend class AmountColumns;
+    struct Part {
+      const uint64_t* maybe;   // by block: others do not have enough
+      const uint64_t* surely;  // by block: these have enough
+      const double* amounts;
+      double wanted;
+      int kind;
+    };
+    const std::vector<Part>& parts() const { return parts_; }
+    static uint64_t FitsPart(const Part& part, size_t block, uint64_t nodes);
+    uint64_t CompareAll(size_t block, uint64_t nodes) const;
+
+    std::vector<Part> parts_;  // cpu and memory are always named
+  };
+  // `slack` too little in each kind is enough.
+  Question Ask(const Resource& request, double slack = 0) const;
   // The same of one node.
   bool FitsAt(const Resource& request, uint32_t position, double slack = 0) const;
 
  private:
   struct Column {
     std::vector<double> amounts;  // by position, filled up to whole blocks with what nothing fits
-    // By block: no node has more, or less. Looked over only after some changes: until then there
-    // may be none that has as much, or as little.
-    std::vector<double> most;
-    std::vector<double> least;
-    std::vector<uint8_t> changes;
+    std::vector<double> steps;
+    std::vector<uint8_t> reached;  // by position: how many steps
+    // A bit per node and row, a row for each step: whether the node has as much. The row before is
+    // all nodes, the last one none.
+    std::vector<uint64_t> rows;
   };
 
-  void Clear(size_t nodes, size_t kinds);
-  void Set(Column& column, uint32_t position, double amount);
-  void LookOver(Column& column, size_t block) const;
+  void SetRows(Column& column, uint32_t position) const;
+  static size_t StepsReached(const Column& column, double amount);
   static uint64_t Compare(const double* amounts, double amount);
   // LessEqualAmount in one comparison.
   static bool IsEnough(double amount, double there_is) { return amount - there_is < kTolerance; }

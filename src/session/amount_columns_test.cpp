@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,16 +23,39 @@ Resource Draw(std::mt19937& random) {
   return amounts;
 }
 
+// Some amounts on steps, some between them, some within the tolerance of one.
+AmountSteps DrawSteps(std::mt19937& random) {
+  AmountSteps steps;
+  for (int kind = 0; kind < kKinds; ++kind) {
+    std::vector<double>& amounts = steps.by_kind.emplace_back();
+    for (uint32_t i = random() % 6; i > 0; --i) amounts.push_back(Draw(random).Get(kind));
+    std::sort(amounts.begin(), amounts.end());
+    amounts.erase(std::unique(amounts.begin(), amounts.end()), amounts.end());
+  }
+  return steps;
+}
+
 std::string WhatDiffers(const AmountColumns& columns, const std::vector<Resource>& nodes,
                         const Resource& request) {
+  const AmountColumns::Question question = columns.Ask(request);
   for (size_t block = 0; block < columns.blocks(); ++block) {
-    const uint64_t bits = columns.Fits(request, block);
+    const uint64_t bits = question.Fits(block);
+    std::vector<uint64_t> lacking(kKinds, 0);
+    const uint64_t one_by_one = question.FitsOrLacks(
+        block, columns.NodesOf(block),
+        [&](int kind, uint64_t lack) { lacking[static_cast<size_t>(kind)] = lack; });
+    if (one_by_one != bits) return "kinds one by one, block " + std::to_string(block);
     for (uint32_t i = 0; i < AmountColumns::kBlock; ++i) {
       const size_t p = block * AmountColumns::kBlock + i;
       const bool fits = p < nodes.size() && request.LessEqual(nodes[p], Missing::kZero);
       if (((bits >> i & 1) != 0) != fits) return "node " + std::to_string(p);
-      if (p < nodes.size() && columns.FitsAt(request, static_cast<uint32_t>(p)) != fits)
+      if (p >= nodes.size()) continue;
+      if (columns.FitsAt(request, static_cast<uint32_t>(p)) != fits)
         return "node " + std::to_string(p) + " by itself";
+      const int first = request.FirstNotLessEqual(nodes[p]);
+      for (int kind = 0; kind < kKinds; ++kind)
+        if (((lacking[static_cast<size_t>(kind)] >> i & 1) != 0) != (kind == first))
+          return "what is lacking on node " + std::to_string(p);
     }
   }
   return "";
@@ -43,8 +67,10 @@ TEST(AmountColumns, AnswerAsSingleComparisonsDo) {
     std::vector<Resource> nodes;
     for (size_t p = 0; p < count; ++p) nodes.push_back(Draw(random));
     AmountColumns columns;
-    columns.Make(count, kKinds, [&](uint32_t p) -> const Resource& { return nodes[p]; });
     for (int round = 0; round < 300; ++round) {
+      if (round % 50 == 0)
+        columns.Make(count, DrawSteps(random),
+                     [&](uint32_t p) -> const Resource& { return nodes[p]; });
       EXPECT_EQ(WhatDiffers(columns, nodes, Draw(random)), "") << count << " nodes, " << round;
       if (count == 0) continue;
       const uint32_t p = static_cast<uint32_t>(random() % count);
@@ -54,20 +80,26 @@ TEST(AmountColumns, AnswerAsSingleComparisonsDo) {
   }
 }
 
-TEST(AmountColumns, BlocksAreDecidedByTheirBestAndWorst) {
+TEST(AmountColumns, NodesBetweenTwoStepsAreCompared) {
   std::vector<Resource> nodes(70);
   for (size_t p = 0; p < nodes.size(); ++p) nodes[p].Set(0, p < 64 ? 10 : 20);
   AmountColumns columns;
-  columns.Make(nodes.size(), 2, [&](uint32_t p) -> const Resource& { return nodes[p]; });
-  EXPECT_EQ(columns.Fits(0, 15, 0), 0U);
-  EXPECT_EQ(columns.Fits(0, 15, 1), 0x3fU);
-  EXPECT_EQ(columns.Fits(0, 5, 0), ~uint64_t{0});
+  columns.Make(nodes.size(), {.by_kind = {{4, 12}, {}}},
+               [&](uint32_t p) -> const Resource& { return nodes[p]; });
   EXPECT_EQ(columns.NodesOf(1), 0x3fU);
+  const auto fits = [&](double amount, size_t block, double slack = 0) {
+    Resource request;
+    request.Set(0, amount);
+    return columns.Ask(request, slack).Fits(block);
+  };
+  EXPECT_EQ(fits(15, 0), 0U);
+  EXPECT_EQ(fits(15, 1), 0x3fU);
+  EXPECT_EQ(fits(11, 0), 0U);
+  EXPECT_EQ(fits(10, 0), ~uint64_t{0});
+  EXPECT_EQ(fits(5, 0), ~uint64_t{0});
   // With slack, a little too much is enough.
-  Resource request;
-  request.Set(0, 10.9);
-  EXPECT_EQ(columns.Fits(request, 0), 0U);
-  EXPECT_EQ(columns.Fits(request, 0, 1), ~uint64_t{0});
+  EXPECT_EQ(fits(10.9, 0), 0U);
+  EXPECT_EQ(fits(10.9, 0, 1), ~uint64_t{0});
 }
 
 }  // namespace

@@ -17,15 +17,6 @@ void SetBit(std::vector<uint64_t>& bits, uint32_t position, bool value) {
 
 }  // namespace
 
-size_t FixedAnswerBook::Hash::operator()(const Key& key) const {
-  uint64_t hash = key.size();
-  for (const uint64_t word : key) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
 // Each hook in its turn, so that words of one are not taken for another's.
 void FixedAnswerBook::MakeKey(ClassId cls) {
   key_.clear();

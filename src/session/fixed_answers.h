@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "session/session.h"
+#include "session/words_hash.h"
 
 namespace krafla {
 
@@ -49,9 +50,6 @@ class FixedAnswerBook {
 
  private:
   using Key = std::vector<uint64_t>;
-  struct Hash {
-    size_t operator()(const Key& key) const;
-  };
 
   static constexpr size_t kMaxFactChanges = 1 << 16;
 
@@ -61,7 +59,7 @@ class FixedAnswerBook {
   void DropUnused();
 
   Session& session_;
-  std::unordered_map<Key, std::shared_ptr<FixedAnswers>, Hash> kept_;
+  std::unordered_map<Key, std::shared_ptr<FixedAnswers>, WordsHash> kept_;
   Key key_;
   std::vector<NodeId> fact_changes_;   // in order
   std::vector<uint32_t> position_of_;  // by NodeId; made when first needed

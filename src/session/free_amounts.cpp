@@ -9,9 +9,10 @@ void FreeAmounts::CatchUp(const std::vector<NodeId>& node_changes,
   if (!made_ || later_.kinds() != kinds || node_changes.size() - synced_ > nodes) {
     made_ = true;
     const auto node_at = [&](uint32_t p) { return cluster_.nodes_by_name[p]; };
-    now_.Make(nodes, kinds,
+    const AmountSteps steps = AmountSteps::Of(cluster_, 0);
+    now_.Make(nodes, steps,
               [&](uint32_t p) -> const Resource& { return cluster_.idle[node_at(p)]; });
-    later_.Make(nodes, kinds, [&](uint32_t p) { return cluster_.FutureIdle(node_at(p)); });
+    later_.Make(nodes, steps, [&](uint32_t p) { return cluster_.FutureIdle(node_at(p)); });
   } else {
     for (; synced_ < node_changes.size(); ++synced_)
       LookAt(position_of[node_changes[synced_].value]);

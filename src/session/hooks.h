@@ -59,6 +59,10 @@ struct ScoreHook {
   // whatever the set; it may change its mind as pods come and go, so it is asked each time.
   std::function<bool(ClassId)> batch_is_node_local;
   std::function<double(ClassId, NodeId)> batch_node;
+  // Appends words that are equal for two classes only if `node` and `batch_node` say the same of
+  // both, of every node, in this session and in those that follow it: a node is then scored once
+  // for both. Without it each class is asked about.
+  std::function<void(ClassId, std::vector<uint64_t>& words)> depends_on;
 };
 
 // Chooses from `candidates` those this plugin would let go, in their order. kAbstain: no opinion.

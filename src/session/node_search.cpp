@@ -29,7 +29,7 @@ void ForEachNode(size_t block, uint64_t nodes, F&& f) {
 }
 
 // The highest score of a block's nodes.
-double BestOfBlock(const std::vector<double>& scores, size_t block, uint64_t nodes) {
+double BestOfBlock(const double* scores, size_t block, uint64_t nodes) {
   double best = kNone;
   ForEachNode(block, nodes, [&](uint32_t p) { best = std::max(best, scores[p]); });
   return best;
@@ -50,17 +50,25 @@ RefusalMemory::Nodes* RefusalMemory::Find(JobId job, uint16_t role) {
 
 RefusalMemory::Nodes& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t nodes) {
   Nodes& refused = by_role_[uint64_t{job.value} << 16 | role];
-  if (refused.why.empty()) {
-    refused.why.resize(nodes);
-    refused.left.assign((nodes + kBlock - 1) / kBlock, ~uint64_t{0});
-  }
+  if (refused.left.empty()) refused.left.assign((nodes + kBlock - 1) / kBlock, ~uint64_t{0});
   return refused;
+}
+
+void RefusalMemory::Nodes::Add(size_t block, uint64_t nodes, Refusal refusal) {
+  auto saying = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
+    return s.refusal.codes == refusal.codes && s.refusal.reason == refusal.reason;
+  });
+  if (saying == said.end())
+    saying = said.insert(saying, {refusal, std::vector<uint64_t>(left.size(), 0)});
+  saying->nodes[block] |= nodes;
+  left[block] &= ~nodes;
 }
 
 // Everything here is by position in nodes_by_name; a bit per node is in words of kBlock.
 struct NodeSearch::ClassCache {
   std::shared_ptr<FixedAnswers> fixed;
-  uint64_t used = 0;  // when it was last asked for
+  std::shared_ptr<SharedScores> shared;  // null: there are none
+  uint64_t used = 0;                     // when it was last asked for
 
   // Kept while all answers depend on the node alone; good up to `synced` of the session's node
   // changes.
@@ -70,12 +78,11 @@ struct NodeSearch::ClassCache {
   std::vector<uint64_t> later;  // bits: the request fits what will be free
   std::vector<uint64_t> now;    // bits: … and what is free now
   // Where the request fits, and where preemption wanted to know, scores are known; where it fits,
-  // verdicts too.
+  // also whether it passes.
   std::vector<uint64_t> scored;
-  std::vector<double> score;
+  std::unique_ptr<double[]> score;  // memory of which only what is known is ever touched
   std::vector<uint64_t> known;
-  std::vector<uint64_t> passes;  // bits: known, and no predicate refuses
-  std::vector<Refusal> verdict;
+  std::vector<uint64_t> passes;     // bits: known, and no predicate refuses
   std::vector<double> block_best;   // the highest score where the request fits now and it passes
   std::vector<double> region_best;  // the highest of kBlock blocks
   // For preemption; empty until it asks. The highest known score of nodes that are allowed.
@@ -112,11 +119,16 @@ class NodeSearch::ReasonCounts {
     error_.reasons[slot_].second += count;
     first_[slot_] = std::min(first_[slot_], position);
   }
-  void Add(Refusal refusal, uint32_t position) {
-    Add(refusal.reason, position, 1);
+  void Add(Refusal refusal, uint32_t position) { Add(refusal, position / kBlock, BitOf(position)); }
+  // Some nodes of a block.
+  void Add(Refusal refusal, size_t block, uint64_t nodes) {
+    if (nodes == 0) return;
+    const uint32_t first =
+        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+    Add(refusal.reason, first, std::popcount(nodes));
     if (!refusal.unresolvable()) return;
     if (unresolvable_.empty()) unresolvable_.resize(static_cast<size_t>(error_.nodes), false);
-    unresolvable_[position] = true;
+    ForEachNode(block, nodes, [&](uint32_t p) { unresolvable_[p] = true; });
   }
   FitError Take() {
     std::vector<size_t> order(first_.size());
@@ -143,6 +155,7 @@ NodeSearch::NodeSearch(Session& session)
     : session_(session),
       cluster_(session.cluster),
       fixed_(session),
+      scores_(session),
       free_(session.cluster),
       position_of_(session.cluster.nodes.size(), 0),
       prepared_(session.cluster.tasks.size(), false) {
@@ -170,6 +183,7 @@ NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
     slot = NewCache();
     cached_.push_back(cls);
     slot->fixed = fixed_.Find(cls);
+    slot->shared = scores_.Find(cls);
   } else {
     fixed_.CatchUp(cls, *slot->fixed);
   }
@@ -180,7 +194,7 @@ NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
 // Classes come and go, some with a single job: beyond so many bytes the one that has not been used
 // longest makes room.
 std::unique_ptr<NodeSearch::ClassCache> NodeSearch::NewCache() {
-  constexpr size_t kBytesPerNode = 16;
+  constexpr size_t kBytesPerNode = 12;
   constexpr size_t kMaxBytes = 64 << 20;
   const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
   if (cached_.size() < most) return std::make_unique<ClassCache>();
@@ -214,6 +228,7 @@ void NodeSearch::Forget() {
   cached_.clear();
   companions_.clear();
   fixed_.Forget();
+  scores_.Forget();
   free_.Forget();
 }
 
@@ -236,7 +251,7 @@ void NodeSearch::Verify() {
     if (!cache.local || !IsNodeLocal(cls) || !ScoresAreNodeLocal(cls)) continue;
     // Nodes that have not changed since: what is known of them is what they would say now.
     session_.kube.EnsureBuilt();
-    std::vector<bool> changed(cache.score.size(), false);
+    std::vector<bool> changed(cluster_.nodes_by_name.size(), false);
     for (size_t i = cache.synced; i < changes.size(); ++i)
       changed[position_of_[changes[i].value]] = true;
     const Resource& request = cluster_.classes[cls].request;
@@ -323,14 +338,19 @@ double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
 void NodeSearch::Ask(TaskId task, ClassCache& cache, uint32_t p) {
   const size_t block = p / kBlock;
   cache.known[block] |= BitOf(p);
-  cache.verdict[p] = CheckAt(task, cache, p);
-  if (!cache.verdict[p].refused()) cache.passes[block] |= BitOf(p);
+  if (!CheckAt(task, cache, p).refused()) cache.passes[block] |= BitOf(p);
   if ((cache.scored[block] & BitOf(p)) == 0) AskScore(task, cache, p);
 }
 
 void NodeSearch::AskScore(TaskId task, ClassCache& cache, uint32_t p) {
   cache.scored[p / kBlock] |= BitOf(p);
+  const uint32_t change = scores_.LastChange(p);
+  if (cache.shared != nullptr && cache.shared->Knows(p, change)) {
+    cache.score[p] = cache.shared->At(p);
+    return;
+  }
   cache.score[p] = LocalScore(cluster_.tasks[task].cls, cluster_.nodes_by_name[p]);
+  if (cache.shared != nullptr) cache.shared->Set(p, change, cache.score[p]);
   KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
 }
 
@@ -345,8 +365,7 @@ void NodeSearch::Begin(ClassCache& cache) {
   cache.scored.assign(blocks, 0);
   cache.known.assign(blocks, 0);
   cache.passes.assign(blocks, 0);
-  cache.verdict.resize(n);
-  cache.score.resize(n);
+  if (cache.score == nullptr) cache.score = std::make_unique_for_overwrite<double[]>(n);
   cache.block_best.assign(blocks, kNone);
   cache.region_best.assign((blocks + kBlock - 1) / kBlock, kNone);
   if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
@@ -355,19 +374,20 @@ void NodeSearch::Begin(ClassCache& cache) {
 // Which nodes have room, and what those say of which it is not known yet.
 void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   const FreeAmounts& free = Free();
-  const Resource& request = cluster_.Request(task);
+  const AmountColumns::Question fits_later = free.later().Ask(cluster_.Request(task));
+  const AmountColumns::Question fits_now = free.now().Ask(cluster_.Request(task));
   cache.fits = true;
   for (size_t block = 0; block < free.later().blocks(); ++block) {
-    const uint64_t later = free.later().Fits(request, block);
+    const uint64_t later = fits_later.Fits(block);
     cache.later[block] = later;
-    cache.now[block] = later == 0 ? 0 : later & free.now().Fits(request, block);
+    cache.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
     if (later == 0) continue;
     ForEachNode(block, later & ~cache.known[block], [&](uint32_t p) { Ask(task, cache, p); });
     cache.block_best[block] =
-        BestOfBlock(cache.score, block, cache.now[block] & cache.passes[block]);
+        BestOfBlock(cache.score.get(), block, cache.now[block] & cache.passes[block]);
     if (!cache.allowed_best.empty())
       cache.allowed_best[block] =
-          BestOfBlock(cache.score, block, cache.scored[block] & cache.Allowed()[block]);
+          BestOfBlock(cache.score.get(), block, cache.scored[block] & cache.Allowed()[block]);
   }
   for (size_t region = 0; region < cache.region_best.size(); ++region)
     cache.region_best[region] = BestOfRegion(cache.block_best, region);
@@ -392,7 +412,7 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
     if (after && cache.score[p] >= best) {
       best = cache.score[p];
     } else if (before && old == best) {
-      best = BestOfBlock(cache.score, block, nodes());
+      best = BestOfBlock(cache.score.get(), block, nodes());
     }
   };
   const auto fitting = [&] { return cache.now[block] & cache.passes[block]; };
@@ -409,11 +429,20 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
 }
 
+// Whether to ask anew what is known is less work than to look again at so many nodes. Those without
+// room cost next to nothing when nothing is known yet.
+bool NodeSearch::IsBetterBegun(const ClassCache& cache, size_t changes) const {
+  const size_t blocks = cache.scored.size();
+  if (changes <= blocks / 4) return false;
+  size_t known = 0;
+  for (const uint64_t nodes : cache.scored) known += static_cast<size_t>(std::popcount(nodes));
+  return changes > std::min(blocks / 4 + 3 * known, cluster_.nodes_by_name.size());
+}
+
 void NodeSearch::Synchronize(TaskId task, ClassCache& cache, bool fits) {
   const std::vector<NodeId>& changes = session_.node_changes();
-  // Where room does not matter little is known, and is asked again as needed.
-  const size_t most = cluster_.nodes_by_name.size() / (fits ? 1 : 8);
-  if (!cache.local || changes.size() - cache.synced > most) {
+  scores_.CatchUp(changes, position_of_);
+  if (!cache.local || IsBetterBegun(cache, changes.size() - cache.synced)) {
     Begin(cache);
   } else {
     ++synchronizations_;
@@ -460,34 +489,25 @@ ReasonCode NodeSearch::Insufficient(int kind) {
 
 // Those of a block's nodes for which the request is too large, each by the first kind in which it
 // is. Gives back the others.
-uint64_t NodeSearch::CountShortages(const Resource& request, size_t block, uint64_t nodes,
-                                    ReasonCounts& counts) {
-  for (uint64_t rest = request.mask(); rest != 0 && nodes != 0; rest &= rest - 1) {
-    const int kind = __builtin_ctzll(rest);
-    const uint64_t fits = free_.later().Fits(kind, request.Get(kind), block);
-    const uint64_t lacks = nodes & ~fits;
-    if (lacks != 0)
-      counts.Add(
-          Insufficient(kind),
-          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(lacks)),
-          std::popcount(lacks));
-    nodes &= fits;
-  }
-  return nodes;
+uint64_t NodeSearch::CountShortages(const AmountColumns::Question& question, size_t block,
+                                    uint64_t nodes, ReasonCounts& counts) {
+  return question.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
+    counts.Add(Refusal{Refusal::kUnschedulable, Insufficient(kind)}, block, lack);
+  });
 }
 
 FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
                              const RefusalMemory::Nodes* remembered, bool with_resources) {
   const AmountColumns& free = Free().later();
+  const AmountColumns::Question question = free.Ask(cluster_.Request(task));
   ReasonCounts counts(cluster_.nodes_by_name.size());
   for (size_t block = 0; block < free.blocks(); ++block) {
     uint64_t nodes = free.NodesOf(block);
     if (remembered != nullptr) {
-      ForEachNode(block, nodes & ~remembered->left[block],
-                  [&](uint32_t p) { counts.Add(remembered->why[p], p); });
+      for (const auto& [refusal, by] : remembered->said) counts.Add(refusal, block, by[block]);
       nodes &= remembered->left[block];
     }
-    if (with_resources) nodes = CountShortages(cluster_.Request(task), block, nodes, counts);
+    if (with_resources) nodes = CountShortages(question, block, nodes, counts);
     ForEachNode(block, nodes, [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
   }
   return counts.Take();
@@ -497,10 +517,11 @@ FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
 const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
   if (cache.failure_at == cache.synced) return cache.failure;
   const AmountColumns& free = Free().later();
+  const AmountColumns::Question question = free.Ask(cluster_.Request(task));
   ReasonCounts counts(cluster_.nodes_by_name.size());
   for (size_t block = 0; block < free.blocks(); ++block)
-    ForEachNode(block, CountShortages(cluster_.Request(task), block, free.NodesOf(block), counts),
-                [&](uint32_t p) { counts.Add(cache.verdict[p], p); });
+    ForEachNode(block, CountShortages(question, block, free.NodesOf(block), counts),
+                [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
   cache.failure = counts.Take();
   cache.failure_at = cache.synced;
   return cache.failure;
@@ -586,28 +607,24 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
   const AmountColumns& free = Free().later();
   std::vector<uint32_t> idle;
   std::vector<uint32_t> future;
-  const auto refuse = [&](uint32_t p, Refusal refusal) {
+  const AmountColumns::Question fits_later = free.Ask(request);
+  const AmountColumns::Question fits_now = free_.now().Ask(request);
+  const auto refuse = [&](size_t block, uint64_t nodes, Refusal refusal) {
     if (memory == nullptr) return;
     if (remembered == nullptr) remembered = &memory->FindOrMake(t.job, t.role_index, n);
-    remembered->Add(p, refusal);
+    remembered->Add(block, nodes, refusal);
   };
   for (size_t block = 0; block < free.blocks(); ++block) {
     uint64_t nodes = free.NodesOf(block);
     if (remembered != nullptr) nodes &= remembered->left[block];
-    for (uint64_t rest = request.mask(); rest != 0 && nodes != 0; rest &= rest - 1) {
-      const int kind = __builtin_ctzll(rest);
-      const uint64_t fits = free.Fits(kind, request.Get(kind), block);
-      if (memory != nullptr && (nodes & ~fits) != 0) {
-        const Refusal refusal{Refusal::kUnschedulable, Insufficient(kind)};
-        ForEachNode(block, nodes & ~fits, [&](uint32_t p) { refuse(p, refusal); });
-      }
-      nodes &= fits;
-    }
+    nodes = fits_later.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
+      refuse(block, lack, {Refusal::kUnschedulable, Insufficient(kind)});
+    });
     if (nodes == 0) continue;
-    const uint64_t now = free_.now().Fits(request, block);
+    const uint64_t now = fits_now.Fits(block);
     ForEachNode(block, nodes, [&](uint32_t p) {
       if (const Refusal refusal = CheckAt(task, cache, p); refusal.refused()) {
-        refuse(p, refusal);
+        refuse(block, BitOf(p), refusal);
       } else {
         ((now & BitOf(p)) != 0 ? idle : future).push_back(p);
       }
@@ -692,8 +709,8 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
   if (first || !cache.fixed->unclear.empty())
     for (size_t block = 0; block < cache.known.size(); ++block)
       cache.allowed_best[block] =
-          BestOfBlock(cache.score, block, cache.scored[block] & cache.Allowed()[block]);
-  return NodeRanking{.scores = cache.score,
+          BestOfBlock(cache.score.get(), block, cache.scored[block] & cache.Allowed()[block]);
+  return NodeRanking{.scores = {cache.score.get(), cluster_.nodes_by_name.size()},
                      .block_best = cache.allowed_best,
                      .allowed = cache.Allowed(),
                      .left_out = LeftOut(task)};
@@ -701,6 +718,7 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
 
 void NodeSearch::ScoreRanked(TaskId task, std::span<const uint64_t> among) {
   ClassCache& cache = *caches_[cluster_.tasks[task].cls];
+  scores_.CatchUp(session_.node_changes(), position_of_);
   for (size_t block = 0; block < among.size(); ++block) {
     ForEachNode(block, among[block] & ~cache.scored[block], [&](uint32_t p) {
       AskScore(task, cache, p);

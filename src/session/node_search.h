@@ -2,7 +2,7 @@
 //
 // The idea, in steps:
 // 1. What a predicate says for good is asked once and kept, for all classes of tasks it cannot tell
-//    apart (fixed_answers.h).
+//    apart (fixed_answers.h). So are scores, until the node changes (score_book.h).
 // 2. Whether amounts fit is asked of columns, 64 nodes at a time (free_amounts.h). Predicates and
 //    scores are asked only about nodes where they do: in a full cluster those are few.
 // 3. Where answers depend on the node alone (its amounts, its number of pods, its ports) they are
@@ -26,6 +26,7 @@
 #include "session/fixed_answers.h"
 #include "session/free_amounts.h"
 #include "session/node_ranking.h"
+#include "session/score_book.h"
 #include "session/session.h"
 
 namespace krafla {
@@ -35,16 +36,22 @@ namespace krafla {
 class RefusalMemory {
  public:
   struct Nodes {
-    std::vector<Refusal> why;    // of those that refused
-    std::vector<uint64_t> left;  // a bit for each of the others
+    std::vector<uint64_t> left;  // a bit for each that has not refused
+    // Of the others, for each of the few things that are said, a bit for who said it.
+    struct Saying {
+      Refusal refusal;
+      std::vector<uint64_t> nodes;
+    };
+    std::vector<Saying> said;
 
     bool Refused(uint32_t position) const {
       return (left[position / 64] >> position % 64 & 1) == 0;
     }
     void Add(uint32_t position, Refusal refusal) {
-      why[position] = refusal;
-      left[position / 64] &= ~(uint64_t{1} << position % 64);
+      Add(position / 64, uint64_t{1} << position % 64, refusal);
     }
+    // Some of 64 nodes, none of which has refused before.
+    void Add(size_t block, uint64_t nodes, Refusal refusal);
   };
   // Null when nothing was refused yet.
   Nodes* Find(JobId job, uint16_t role);
@@ -127,6 +134,7 @@ class NodeSearch {
   bool RoleHasOneClass(TaskId task);
   // `fits`: also which nodes have room.
   void Synchronize(TaskId task, ClassCache& cache, bool fits);
+  bool IsBetterBegun(const ClassCache& cache, size_t changes) const;
   void Begin(ClassCache& cache);
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
@@ -140,7 +148,7 @@ class NodeSearch {
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
   FitError Explain(TaskId task, const ClassCache& cache, const RefusalMemory::Nodes* remembered,
                    bool with_resources);
-  uint64_t CountShortages(const Resource& request, size_t block, uint64_t nodes,
+  uint64_t CountShortages(const AmountColumns::Question& question, size_t block, uint64_t nodes,
                           ReasonCounts& counts);
   ReasonCode Insufficient(int kind);
   FreeAmounts& Free();
@@ -149,6 +157,7 @@ class NodeSearch {
   Cluster& cluster_;
   std::unordered_map<const char*, std::shared_ptr<void>> companions_;
   FixedAnswerBook fixed_;
+  ScoreBook scores_;
   FreeAmounts free_;
   std::vector<ReasonCode> insufficient_;  // by kind
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;

@@ -1,0 +1,60 @@
+#include "session/score_book.h"
+
+#include <algorithm>
+
+namespace krafla {
+
+// Each hook in its turn, so that words of one are not taken for another's.
+bool ScoreBook::MakeKey(ClassId cls) {
+  key_.clear();
+  for (const auto& tier : session_.scores()) {
+    for (const auto& entry : tier) {
+      if (!entry.call->depends_on) return false;
+      const size_t at = key_.size();
+      key_.push_back(0);
+      entry.call->depends_on(cls, key_);
+      key_[at] = key_.size() - at;
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<SharedScores> ScoreBook::Find(ClassId cls) {
+  if (!MakeKey(cls)) return nullptr;
+  auto found = kept_.find(key_);
+  if (found == kept_.end()) {
+    MakeRoom();
+    const size_t nodes = session_.cluster.nodes_by_name.size();
+    found = kept_.emplace(key_, std::make_shared<SharedScores>(nodes)).first;
+  }
+  return found->second;
+}
+
+// Beyond so many bytes those are given up that no class uses at the moment, or else all: whoever
+// has them goes on with them.
+void ScoreBook::MakeRoom() {
+  constexpr size_t kMaxBytes = 64 << 20;
+  const size_t nodes = session_.cluster.nodes_by_name.size();
+  const size_t most = std::max<size_t>(8, kMaxBytes / (SharedScores::kBytesPerNode * nodes + 1));
+  if (kept_.size() < most) return;
+  std::erase_if(kept_, [](const auto& entry) { return entry.second.use_count() == 1; });
+  if (kept_.size() >= most) kept_.clear();
+}
+
+void ScoreBook::CatchUp(const std::vector<NodeId>& node_changes,
+                        const std::vector<uint32_t>& position_of) {
+  if (last_change_.empty()) {
+    last_change_.assign(session_.cluster.nodes_by_name.size(), changes_);
+    synced_ = node_changes.size();
+  }
+  for (; synced_ < node_changes.size(); ++synced_)
+    last_change_[position_of[node_changes[synced_].value]] = ++changes_;
+}
+
+void ScoreBook::Forget() {
+  kept_.clear();
+  last_change_.clear();
+  changes_ = 1;
+}
+
+}  // namespace krafla
