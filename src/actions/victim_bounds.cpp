@@ -172,12 +172,12 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
 
 void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
-  if (steps_.by_kind.empty()) {
-    steps_ = AmountSteps::Of(session_.cluster, kSlack);
-    no_steps_.by_kind.resize(steps_.by_kind.size());
+  if (asked_steps_.by_kind.empty()) {
+    asked_steps_ = AmountSteps::Of(session_.cluster, kSlack);
+    missing_steps_.by_kind.assign(asked_steps_.by_kind.size(), {0 - kSlack});
   }
-  sums.room.Begin(n, steps_);
-  sums.freed.Begin(n, no_steps_);
+  sums.room.Begin(n, asked_steps_);
+  sums.freed.Begin(n, missing_steps_);
   sums.stale.assign(sums.room.blocks(), ~uint64_t{0});
   sums.decided.resize(sums.stale.size());
   sums.nobody.resize(sums.stale.size());

@@ -71,8 +71,9 @@ class VictimBounds {
   void AddUp(Sums& sums, uint32_t position);
 
   Session& session_;
-  AmountSteps steps_;     // made with the first sums
-  AmountSteps no_steps_;  // as many kinds: what is missing in a share is not known before
+  // Made with the first sums. Of what is missing in a share, only nothing is known before.
+  AmountSteps asked_steps_;
+  AmountSteps missing_steps_;
   Asking asking_ = Asking::kPreempt;
   std::vector<std::unique_ptr<Sums>> sums_;
   uint64_t asked_ = 0;
