@@ -84,8 +84,8 @@ void Effects::SendBind(BindOrder order, int attempt) {
         if (response.ok()) return BindDone(order);
         if (response.status == 409) return BindInDoubt(order, Describe(response));
         ++counts_.bind_failures;
-        Log(fmt::format("binding failed pod={} node={} error=\"{}\"", order.pod.Key(), order.node,
-                        Describe(response)));
+        Log(fmt::format("binding failed pod={} node={} error={}", order.pod.Key(), order.node,
+                        LogQuoted(Describe(response))));
         const bool gone = response.status == 404;
         if (!gone)
           events_.Record({order.pod, true, "FailedScheduling",
@@ -106,8 +106,8 @@ void Effects::BindInDoubt(const BindOrder& order, const std::string& problem) {
   Failed(order.pod, true, [this, order, problem] {
     if (IsBoundTo(order)) return BindDone(order);
     ++counts_.bind_failures;
-    Log(fmt::format("binding failed pod={} node={} error=\"{}\"", order.pod.Key(), order.node,
-                    problem));
+    Log(fmt::format("binding failed pod={} node={} error={}", order.pod.Key(), order.node,
+                    LogQuoted(problem)));
   });
 }
 

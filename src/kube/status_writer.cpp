@@ -46,8 +46,8 @@ void StatusWriter::Refused(std::string_view what, const std::string& key,
                            const HttpResponse& response) {
   if (!options_.log) return;
   const std::string field = what == "PodGroup" ? "podgroup" : std::string(what);
-  options_.log(fmt::format("status of {} was refused {}={} error=\"{}\"", what, field, key,
-                           Describe(response)));
+  options_.log(fmt::format("status of {} was refused {}={} error={}", what, field, key,
+                           LogQuoted(Describe(response))));
 }
 
 void StatusWriter::WritePod(const ObjectRef& pod, const std::string& message, std::string_view node,

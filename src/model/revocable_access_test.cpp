@@ -64,7 +64,7 @@ TEST(RevocableAccess, ANamedZoneOpensThatZoneOnly) {
 }
 
 TEST(RevocableAccess, AZoneNobodyElseKnowsIsNamedAllTheSame) {
-  const RevocableAccess access = Access(ForZones("rz-unheard-of"), kOurs);
+  const RevocableAccess access = Access(ForZones("unheard-of-1,unheard-of-2"), kOurs);
   EXPECT_TRUE(access.Any());
   EXPECT_TRUE(access.names.empty());
 }
