@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
+
 namespace krafla {
 
 namespace {
