@@ -487,7 +487,7 @@ class Bench:
         """A restart with many running pods; they are made where they run."""
         nodes, pods = 5000, 50000
         self.remove_all()
-        self.make_nodes(nodes - self.o.nodes, prefix="l", cpu="10")
+        self.make_nodes(nodes - self.o.nodes, prefix="l", cpu="16")  # more than the pods need: one more must fit
         names = [f"l{i}" for i in range(nodes - self.o.nodes)]
         prefix = self.prefix()
         self.make_groups(pods, prefix)

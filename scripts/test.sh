@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# All tests: the plain build, the sanitized build, the fuzz targets for a bounded number of inputs. Called by `make test`.
+# All tests: the plain build, the sanitized builds, the fuzz targets for a bounded number of inputs. Called by `make test`.
 set -euo pipefail
 build=$1 sanitized=$2 fuzz=$3 jobs=$4
 
 passed=0
 failed=0
 
-# Runs a gtest binary, a part of its tests on each processor, and adds the counts; "name" is for the reader.
+# Runs a gtest binary, a part of its tests on each processor, and adds the counts; "name" is for the reader, the rest the
+# command.
 run_tests() {
-  local name=$1 binary=$2 logs part pids=()
+  local name=$1 logs part pids=()
+  shift
   logs=$(mktemp -d)
   echo "== $name"
   for ((part = 0; part < jobs; ++part)); do
-    GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part "$binary" --gtest_brief=1 >"$logs/$part" 2>&1 &
+    GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$part "$@" --gtest_brief=1 >"$logs/$part" 2>&1 &
     pids[part]=$!
   done
   for ((part = 0; part < jobs; ++part)); do
@@ -43,6 +45,24 @@ cmake -S . -B "$sanitized" -G Ninja -DKRAFLA_SANITIZE=ON -DKRAFLA_VERIFY=ON \
 ninja -C "$sanitized" -j "$jobs" krafla_tests krafla
 run_tests "address and undefined-behaviour sanitizers, sums re-derived after each action" "$sanitized/krafla_tests"
 
+# What several threads share. What the thread sanitizer has to say goes to files: a scheduler that is killed says nothing
+# at its end. Libraries are not built with it; what only they touch is not looked at.
+ninja -C "$build" -j "$jobs" krafla_thread_tests krafla_threads
+races=$(mktemp -d)
+threads="ignore_noninstrumented_modules=1 suppressions=$PWD/tests/thread_sanitizer.supp log_path=$races/found"
+# Its runtime does not know of addresses that are as random as on newer kernels.
+steady=()
+if setarch "$(uname -m)" -R true 2>/dev/null; then steady=(setarch "$(uname -m)" -R); fi
+show_races() {
+  [ -n "$(ls "$races")" ] || return 0
+  echo "!! the thread sanitizer has found something"
+  cat "$races"/*
+  rm "$races"/*
+  failed=$((failed + 1))
+}
+TSAN_OPTIONS="$threads" run_tests "thread sanitizer" "${steady[@]}" "$build/krafla_thread_tests"
+show_races
+
 echo "== command line"
 if scripts/test-command-line.sh "$build/krafla"; then
   passed=$((passed + 1))
@@ -65,6 +85,24 @@ if [ "$status" -eq 0 ]; then
 elif [ "$status" -ne 3 ]; then # 3: no Go here, as it has said
   failed=$((failed + 1))
 fi
+
+echo "== a real control plane, thread sanitizer"
+status=0
+TSAN_OPTIONS="$threads" "${steady[@]}" timeout 600 tests/e2e/run.py "$build/krafla_threads" \
+  test_decisions.Decisions.test_a_gang_is_bound_as_a_whole_and_its_status_tells \
+  test_running.Running.test_a_bad_configuration_is_refused_and_the_old_one_stays \
+  test_running.Running.test_one_of_two_leads_and_the_other_takes_over \
+  test_running.Running.test_a_leader_out_of_reach_does_not_write_after_its_lease \
+  test_seeing_in.SeeingIn.test_pages_show_queues_jobs_evictions_and_cycles \
+  test_seeing_in.SeeingIn.test_explain_asks_the_running_scheduler \
+  test_seeing_in.SeeingIn.test_a_record_is_replayed_to_the_same_decisions || status=$?
+if [ "$status" -eq 0 ]; then
+  passed=$((passed + 1))
+elif [ "$status" -ne 3 ]; then
+  failed=$((failed + 1))
+fi
+show_races
+rm -r "$races"
 
 echo "== the report in a browser"
 scripts/install-packages.sh --with-browser || true

@@ -25,45 +25,47 @@ std::string Object(std::string_view api, std::string_view kind, std::string_view
 }
 
 std::string Node(std::string_view name, int cpu = 8, std::string_view images = "",
-                 std::string_view annotations = "") {
+                 std::string_view annotations = "", std::string_view labels = "",
+                 std::string_view spec = "", int pods = 20) {
   return Object("v1", "Node", "", name,
-                fmt::format(R"("status":{{"allocatable":{{"cpu":"{}","memory":"8Gi","pods":"20"}},)"
-                            R"("images":[{}]}})",
-                            cpu, images),
-                "", annotations);
+                fmt::format(R"("spec":{{{}}},"status":{{"allocatable":{{"cpu":"{}","memory":"8Gi",)"
+                            R"("pods":"{}"}},"images":[{}]}})",
+                            spec, cpu, pods, images),
+                labels, annotations);
 }
 std::string Image(std::string_view name, int mib) {
   return fmt::format(R"({{"names":["{}:1"],"sizeBytes":{}}})", name, int64_t{mib} << 20);
 }
 std::string CsiNode(std::string_view name, std::string_view driver, int limit,
-                    std::string_view annotations = "") {
+                    std::string_view annotations = "", std::string_view key = "zone") {
   return Object(
       "storage.k8s.io/v1", "CSINode", "", name,
       driver.empty()
           ? R"("spec":{"drivers":[]})"
           : fmt::format(R"("spec":{{"drivers":[{{"name":"{}","nodeID":"x","topologyKeys":)"
-                        R"(["zone"],"allocatable":{{"count":{}}}}}]}})",
-                        driver, limit),
+                        R"(["{}"],"allocatable":{{"count":{}}}}}]}})",
+                        driver, key, limit),
       "", annotations);
 }
 std::string Budget(std::string_view name, std::string_view app, int allowed,
                    std::string_view annotations = "", std::string_view disrupted = "",
-                   std::string_view label = "app") {
+                   std::string_view label = "app", int more_healthy = 1) {
   return Object(
       "policy/v1", "PodDisruptionBudget", "a", name,
       fmt::format(R"("spec":{{"selector":{{"matchLabels":{{"{}":"{}"}}}}}},"status":)"
                   R"({{"disruptionsAllowed":{},"currentHealthy":{},"disruptedPods":{{{}}}}})",
-                  label, app, allowed, allowed + 1, disrupted),
+                  label, app, allowed, allowed + more_healthy, disrupted),
       "", annotations);
 }
 std::string Pod(std::string_view name, std::string_view ns, std::string_view node,
-                std::string_view app = "x", std::string_view image = "i") {
+                std::string_view app = "x", std::string_view image = "i",
+                std::string_view conditions = "") {
   return Object("v1", "Pod", ns, name,
                 fmt::format(R"("spec":{{"schedulerName":"volcano",{}"containers":[{{"name":"c",)"
                             R"("image":"{}:1","resources":{{"requests":{{"cpu":"1"}}}}}}]}},)"
-                            R"("status":{{"phase":"{}"}})",
+                            R"("status":{{"phase":"{}","conditions":[{}]}})",
                             node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node), image,
-                            node.empty() ? "Pending" : "Running"),
+                            node.empty() ? "Pending" : "Running", conditions),
                 fmt::format(R"("app":"{}")", app), R"("scheduling.k8s.io/group-name":"g")");
 }
 std::string Namespace(std::string_view name, std::string_view labels = "",
@@ -78,6 +80,14 @@ std::string Describe(const Cluster& c, const LabelSet& labels) {
   return fmt::format("[{}]", fmt::join(sorted, " "));
 }
 
+std::string Describe(const Cluster& c, const std::vector<Taint>& taints) {
+  std::string text;
+  for (const Taint& taint : taints)
+    text += fmt::format(" {}={}:{}", c.Text(taint.key), c.Text(taint.value),
+                        static_cast<int>(taint.effect));
+  return text;
+}
+
 // Without numbers of rows, and without namespaces that nobody is in.
 std::string Describe(const Cluster& c) {
   std::string text;
@@ -87,8 +97,8 @@ std::string Describe(const Cluster& c) {
     if (used.contains(ns.name))
       text += fmt::format("namespace {} {}\n", c.Text(ns.name), Describe(c, ns.labels));
   for (const PodDisruptionBudget& budget : c.budgets) {
-    text += fmt::format("budget {}/{} {}", c.Text(budget.ns), c.Text(budget.name),
-                        budget.disruptions_allowed);
+    text += fmt::format("budget {}/{} {} of {}", c.Text(budget.ns), c.Text(budget.name),
+                        budget.disruptions_allowed, budget.current_healthy);
     for (const StrId pod : budget.disrupted_pods) text += fmt::format(" {}", c.Text(pod));
     for (const SelectorRequirement& r : budget.selector.requirements)
       text += fmt::format(" {}={}", c.Text(r.key), c.Text(r.values.at(0)));
@@ -96,14 +106,19 @@ std::string Describe(const Cluster& c) {
   }
   for (const krafla::CsiNode& node : c.volumes.csi_nodes) {
     text += fmt::format("csi node {}", c.Text(node.node));
-    for (const CsiNodeDriver& driver : node.drivers)
+    for (const CsiNodeDriver& driver : node.drivers) {
       text += fmt::format(" {}:{}", c.Text(driver.driver), driver.limit.value_or(-1));
+      for (const StrId key : driver.topology_keys) text += fmt::format(" by {}", c.Text(key));
+    }
     text += "\n";
   }
   for (const NodeId id : c.nodes_by_name) {
     const krafla::Node& node = c.nodes[id];
-    text += fmt::format("node {} has {} idle {}:", c.Text(node.name),
-                        ToString(c.allocatable[id], c.kinds), ToString(c.idle[id], c.kinds));
+    text += fmt::format("node {} {} in {}{}{} for {}, {}/{} has {} idle {}:", c.Text(node.name),
+                        Describe(c, node.labels), c.Text(node.zone), Describe(c, node.taints),
+                        node.unschedulable ? " cordoned" : "", node.max_pods, node.scored_cpu,
+                        node.scored_memory, ToString(c.allocatable[id], c.kinds),
+                        ToString(c.idle[id], c.kinds));
     std::set<std::string> images;
     for (const NodeImage& image : node.images)
       images.insert(
@@ -115,6 +130,15 @@ std::string Describe(const Cluster& c) {
     }
     text += "\n";
   }
+  std::set<std::string> tasks;
+  for (TaskId id{0}; id < c.tasks.Next(); ++id.value) {
+    const Task& task = c.tasks[id];
+    tasks.insert(fmt::format("task {} {} {}{} at {} needs {}\n", c.TaskKey(id),
+                             Describe(c, c.label_sets[task.labels]), ToString(task.status),
+                             task.unready ? " unready" : "", c.Text(task.node_name),
+                             ToString(c.Request(id), c.kinds)));
+  }
+  for (const std::string& task : tasks) text += task;
   for (const JobId id : c.jobs_by_name)
     text += fmt::format("job {} ready {} has {}\n", c.JobKey(id), c.jobs[id].Ready(),
                         ToString(c.jobs[id].allocated, c.kinds));
@@ -205,6 +229,37 @@ TEST_F(LiveClusterNews, WhatABudgetAllowsIsTakenInPlace) {
   EXPECT_EQ(Rebuilds(), 2u);
 }
 
+TEST_F(LiveClusterNews, WhetherAPodIsReadyIsNewsWhereABudgetIs) {
+  const auto pod = [](std::string_view ready, std::string_view app = "x") {
+    return Pod("p1", "a", "n1", app, "i",
+               fmt::format(R"({{"type":"Ready","status":"{}"}})", ready));
+  };
+  const auto unready = [&] { return live.cluster().tasks[TaskId(0)].unready; };
+  See(Node("n1"));
+  See(pod("True"));
+  live.cluster();
+  uint64_t version = live.version();
+  See(pod("False"));
+  EXPECT_EQ(live.version(), version) << "nobody decides otherwise";
+  EXPECT_TRUE(unready()) << "but it is known";
+  See(pod("True", "y"));
+  EXPECT_GT(live.version(), version);
+  EXPECT_FALSE(unready());
+
+  See(Budget("p", "x", 1));
+  live.cluster();
+  version = live.version();
+  See(pod("False", "y"));
+  EXPECT_GT(live.version(), version);
+  EXPECT_TRUE(unready());
+  EXPECT_TRUE(live.RemoveBudget(Str("a"), Str("p")));
+  See(pod("True", "y"));
+  EXPECT_FALSE(unready());
+  live.Compact();
+  See(pod("False", "y"));
+  EXPECT_TRUE(unready()) << "also while the tables are not there";
+}
+
 TEST_F(LiveClusterNews, ANodeComesInPlaceAlsoWhereCsiNodesAre) {
   See(Node("n1"));
   See(Node("n3"));
@@ -291,14 +346,22 @@ TEST_F(LiveClusterNews, EndInTheTablesOfASnapshot) {
         std::string images;
         for (const char* image : {"a", "b", "i"})
           if (pick(2) == 0) images += (images.empty() ? "" : ",") + Image(image, 50 + pick(3));
-        see("Node " + node, Node(node, 4 + pick(3), images, note));
+        see("Node " + node,
+            Node(
+                node, 4 + pick(3), images, note,
+                fmt::format(R"("colour":"{}","volcano.sh/revocable-zone":"{}")", pick(2),
+                            pick(3) == 0 ? "rz" : ""),
+                fmt::format(R"("unschedulable":{},"taints":[{}])", pick(4) == 0,
+                            pick(3) == 0 ? R"({"key":"k","value":"v","effect":"NoSchedule"})" : ""),
+                20 + pick(2)));
         break;
       }
       case 2:
         if (pick(4) == 0 && there.erase("Node " + node) != 0) live.RemoveNode(Str(node));
         break;
       case 3:
-        see("CSINode " + node, CsiNode(node, pick(8) == 0 ? "" : "disk", 1 + pick(3), note));
+        see("CSINode " + node, CsiNode(node, pick(8) == 0 ? "" : "disk", 1 + pick(3), note,
+                                       pick(2) == 0 ? "zone" : "rack"));
         break;
       case 4:
         if (pick(4) == 0 && there.erase("CSINode " + node) != 0) live.RemoveCsiNode(Str(node));
@@ -306,7 +369,7 @@ TEST_F(LiveClusterNews, EndInTheTablesOfASnapshot) {
       case 5:
         see("Budget " + budget, Budget(budget, fmt::format("{}", "xy"[pick(2)]), pick(3), note,
                                        pick(2) == 0 ? R"("p1":"2026-01-01T00:00:00Z")" : "",
-                                       pick(10) == 0 ? "tier" : "app"));
+                                       pick(10) == 0 ? "tier" : "app", pick(2)));
         break;
       case 6:
         if (there.erase("Budget " + budget) != 0) live.RemoveBudget(Str("a"), Str(budget));
@@ -321,7 +384,10 @@ TEST_F(LiveClusterNews, EndInTheTablesOfASnapshot) {
         if (there.erase("Pod " + ns + pod) != 0) live.RemovePod(Str(ns), Str(pod));
         break;
       default:
-        see("Pod " + ns + pod, Pod(pod, ns, pick(3) == 0 ? "" : node));
+        see("Pod " + ns + pod, Pod(pod, ns, pick(3) == 0 ? "" : node, pick(4) == 0 ? "y" : "x", "i",
+                                   pick(2) == 0   ? ""
+                                   : pick(2) == 0 ? R"({"type":"Ready","status":"True"})"
+                                                  : R"({"type":"Ready","status":"False"})"));
     }
     if (pick(50) == 0) live.Compact();
     if (pick(4) != 0) continue;

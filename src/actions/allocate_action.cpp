@@ -10,6 +10,7 @@
 // 4. A ready job with tasks left goes back into its queue: surplus tasks are placed one per turn.
 #include <fmt/format.h>
 
+#include "actions/task_line.h"
 #include "base/go_heap.h"
 #include "session/action.h"
 #include "session/node_search.h"
@@ -37,23 +38,18 @@ class AllocateAction : public Action {
   }
 
  private:
-  struct TaskOrder {
-    Session* s;
-    bool operator()(TaskId l, TaskId r) const { return s->TaskLess(l, r); }
-  };
-  using TaskHeap = GoHeap<TaskId, TaskOrder>;
-
   // Tasks of a job that allocate looks at, in the order they are tried.
-  TaskHeap PendingTasks(const Job& job) {
-    TaskHeap tasks(TaskOrder{session_});
+  TaskLine PendingTasks(const Job& job) {
+    std::vector<TaskId> tasks;
+    tasks.reserve(static_cast<size_t>(job.Count(TaskStatus::kPending)));
     for (TaskId id : job.tasks) {
       const Task& task = session_->cluster.tasks[id];
       if (task.status != TaskStatus::kPending) continue;
       if (task.gated && !task.only_queue_gate) continue;
       if (session_->cluster.Request(id).IsEmpty()) continue;  // best effort: backfill's business
-      tasks.Push(id);
+      tasks.push_back(id);
     }
-    return tasks;
+    return {*session_, std::move(tasks)};
   }
 
   bool TakesPart(JobId id) {
@@ -91,16 +87,18 @@ class AllocateAction : public Action {
     GoHeap<QueueId, decltype(queue_less)> queues(queue_less);
     std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(job_less));
     Table<QueueId, bool> seen(cluster.queues.size(), false);
-    std::vector<TaskHeap> task_heaps;
-    std::vector<uint32_t> heap_of(cluster.jobs.size(), 0);  // where a job has one
+    std::vector<TaskLine> task_lines;
+    std::vector<uint32_t> line_of(cluster.jobs.size(), 0);  // where a job has one
 
     for (JobId id : s.JobsToVisit()) {
       if (!TakesPart(id)) continue;
       const Job& job = cluster.jobs[id];
-      TaskHeap tasks = PendingTasks(job);
+      if (job.Count(TaskStatus::kPending) == 0)
+        continue;  // most jobs: their tasks are not looked at
+      TaskLine tasks = PendingTasks(job);
       if (tasks.empty()) continue;
-      heap_of[id.value] = static_cast<uint32_t>(task_heaps.size());
-      task_heaps.push_back(std::move(tasks));
+      line_of[id.value] = static_cast<uint32_t>(task_lines.size());
+      task_lines.push_back(std::move(tasks));
       if (!seen[job.queue]) {
         seen[job.queue] = true;
         queues.Push(job.queue);
@@ -118,14 +116,14 @@ class AllocateAction : public Action {
       JobHeap& jobs = jobs_of[queue.value];
       if (jobs.empty()) continue;
       const JobId job = jobs.Pop();
-      TaskHeap& tasks = task_heaps[heap_of[job.value]];
+      TaskLine& tasks = task_lines[line_of[job.value]];
       if (AllocateJob(job, queue, tasks) && !tasks.empty()) jobs.Push(job);
       queues.Push(queue);
     }
   }
 
   // Whether the job is ready, that is whether its placements were issued.
-  bool AllocateJob(JobId id, QueueId queue, TaskHeap& tasks) {
+  bool AllocateJob(JobId id, QueueId queue, TaskLine& tasks) {
     Session& s = *session_;
     Statement statement(s);
     PlaceTasks(statement, id, queue, tasks);
@@ -141,7 +139,7 @@ class AllocateAction : public Action {
     return false;
   }
 
-  void PlaceTasks(Statement& statement, JobId id, QueueId queue, TaskHeap& tasks) {
+  void PlaceTasks(Statement& statement, JobId id, QueueId queue, TaskLine& tasks) {
     Session& s = *session_;
     Cluster& cluster = s.cluster;
     const Job& job = cluster.jobs[id];

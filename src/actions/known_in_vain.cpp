@@ -9,6 +9,7 @@ void KnownInVain::MakeTables() {
   position_of_.assign(session_.cluster.nodes.size(), 0);
   seen_.assign(nodes.size(), 0);
   task_seen_.resize(session_.cluster.tasks.size());
+  job_seen_.assign(session_.cluster.jobs.size(), 0);
   for (uint32_t p = 0; p < nodes.size(); ++p) position_of_[nodes[p].value] = p;
 }
 
@@ -59,7 +60,9 @@ bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint
   CompareTasks(since.task_changes);
   for (const auto& [id, change] : compared_) {
     if (change == Net::kSame || (change == Net::kLess && !losses_matter)) continue;
-    for (const TaskId other : cluster.jobs[cluster.tasks[id].job].tasks)
+    const JobId job = cluster.tasks[id].job;
+    if (std::exchange(job_seen_[job.value], call_) == call_) continue;
+    for (const TaskId other : cluster.jobs[job].tasks)
       if (const NodeId node = cluster.tasks[other].node; node.valid() && !add(node)) return false;
   }
   return true;

@@ -88,6 +88,7 @@ class KnownInVain {
   std::vector<std::pair<uint32_t, uint32_t>> task_seen_;
   enum class Net : uint8_t { kSame, kLess, kMore, kOther };
   std::vector<std::pair<TaskId, Net>> compared_;
+  std::vector<uint32_t> job_seen_;  // by JobId: in which call
   std::vector<uint32_t> changed_;
 };
 

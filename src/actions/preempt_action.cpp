@@ -86,7 +86,7 @@ class PreemptAction : public Action {
     std::vector<JobHeap> preemptors(cluster.queues.size(), JobHeap(JobOrder{&s}));
     std::vector<std::vector<JobId>> starving(cluster.queues.size());
     std::vector<bool> has_jobs(cluster.queues.size(), false);
-    std::vector<std::pair<JobId, TaskHeap>> tasks;
+    std::vector<std::pair<JobId, TaskLine>> tasks;
     std::vector<size_t> tasks_of(cluster.jobs.size(), SIZE_MAX);
     for (JobId id : s.JobsToVisit()) {
       const Job& job = cluster.jobs[id];
@@ -134,7 +134,7 @@ class PreemptAction : public Action {
     }
   }
 
-  void PreemptForJob(JobId id, TaskHeap& tasks) {
+  void PreemptForJob(JobId id, TaskLine& tasks) {
     Session& s = *session_;
     Statement statement(s);
     while (s.JobStarving(id)) {
@@ -156,7 +156,7 @@ class PreemptAction : public Action {
 
   void PreemptWithinJob(JobId id) {
     Session& s = *session_;
-    TaskHeap tasks = WaitingTasks(s, id);
+    TaskLine tasks = WaitingTasks(s, id);
     while (!tasks.empty()) {
       const TaskId task = tasks.Pop();
       Statement statement(s);

@@ -72,7 +72,7 @@ class ReclaimAction : public Action {
   void ReclaimForJob(JobId id, QueueId queue) {
     Session& s = *session_;
     Cluster& cluster = s.cluster;
-    TaskHeap tasks = WaitingTasks(s, id);
+    TaskLine tasks = WaitingTasks(s, id);
     const VictimRule rule{.whose = VictimRule::Whose::kOtherQueues,
                           .checks_everything = s.compat.reclaim_predicates};
     Statement statement(s);

@@ -1,14 +1,17 @@
 #include "actions/starving_jobs.h"
 
+#include <utility>
+
 namespace krafla {
 
-TaskHeap WaitingTasks(Session& s, JobId job) {
-  TaskHeap tasks(TaskOrder{&s});
+TaskLine WaitingTasks(Session& s, JobId job) {
+  std::vector<TaskId> tasks;
+  tasks.reserve(static_cast<size_t>(s.cluster.jobs[job].Count(TaskStatus::kPending)));
   for (TaskId id : s.cluster.jobs[job].tasks) {
     const Task& task = s.cluster.tasks[id];
-    if (task.status == TaskStatus::kPending && !task.gated) tasks.Push(id);
+    if (task.status == TaskStatus::kPending && !task.gated) tasks.push_back(id);
   }
-  return tasks;
+  return {s, std::move(tasks)};
 }
 
 void NoteSkipped(Session& s, TaskId task, SkipCode code, ReasonCode reason) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "actions/task_line.h"
 #include "base/go_heap.h"
 #include "session/session.h"
 
@@ -16,16 +17,11 @@ struct QueueOrder {
   Session* session;
   bool operator()(QueueId l, QueueId r) const { return session->QueueLess(l, r); }
 };
-struct TaskOrder {
-  Session* session;
-  bool operator()(TaskId l, TaskId r) const { return session->TaskLess(l, r); }
-};
 using JobHeap = GoHeap<JobId, JobOrder>;
 using QueueHeap = GoHeap<QueueId, QueueOrder>;
-using TaskHeap = GoHeap<TaskId, TaskOrder>;
 
 // The tasks of a job that wait and are not gated.
-TaskHeap WaitingTasks(Session& session, JobId job);
+TaskLine WaitingTasks(Session& session, JobId job);
 
 // For the decision trace: this task of a job looks for no victims, or finds no node to look on.
 void NoteSkipped(Session& session, TaskId task, SkipCode code, ReasonCode reason = 0);

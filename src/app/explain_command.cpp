@@ -18,6 +18,8 @@ int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::
                    std::ostream& err) {
   if (!options.server.empty()) return ExplainFromServer(options, out, err);
   Diagnostics diagnostics;
+  if (!options.certificate_authority.empty())
+    diagnostics.Error("--certificate-authority", {}, "only together with --server");
   if (options.cluster.empty())
     diagnostics.Error({}, {}, "expected --cluster with manifests, or --server with an address");
   SessionOptions time = TimeOf(options.now, diagnostics);

@@ -14,8 +14,9 @@ struct ExplainCommandOptions {
   std::string name;
   std::vector<std::string> cluster;
   std::string server;  // of a running scheduler; then none of the following until `output`
-  std::string config;  // empty: Volcano's default configuration
-  std::string now;     // empty: the clock
+  std::string certificate_authority;  // of an https:// server, PEM; empty: the system's
+  std::string config;                 // empty: Volcano's default configuration
+  std::string now;                    // empty: the clock
   std::optional<std::string> compatibility;
   bool lenient = false;
   std::string output = "text";

@@ -1,8 +1,11 @@
 #include "app/explain_server.h"
 
 #include <httplib.h>
+#include <openssl/x509_vfy.h>
 #include <simdjson.h>
 
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <ostream>
 
@@ -33,6 +36,55 @@ std::optional<std::string> ErrorIn(const std::string& body) {
   return std::string(message);
 }
 
+// The library throws on schemes it does not know, and takes ports that are none.
+bool IsAddress(const std::string& url) {
+  const size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+  return scheme != 0 && url.size() > scheme && url.find('/', scheme) == std::string::npos;
+}
+
+// What is wrong with the file, if anything.
+std::optional<std::string> ProblemWithAuthority(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad())
+    return fmt::format("{} cannot be read; does it exist, and may we read it?", path);
+  if (text.find("-----BEGIN CERTIFICATE-----") == std::string::npos)
+    return fmt::format("expected certificates in PEM: {} has no -----BEGIN CERTIFICATE----- line",
+                       path);
+  return std::nullopt;
+}
+
+// Why there is no answer, and what to look at.
+std::string WhyNoAnswer(const httplib::Result& answer, const httplib::Client& client,
+                        const std::string& url, const std::string& authority) {
+  const bool tls = url.starts_with("https://");
+  switch (answer.error()) {
+    case httplib::Error::Connection:
+      return "no connection; is krafla serve running there, with --enable-metrics and that "
+             "--listen-address?";
+    case httplib::Error::ConnectionTimeout:
+      return "no connection within 10 s";
+    case httplib::Error::SSLConnection:
+      return "it does not speak TLS as we do; is it http:// there?";
+    case httplib::Error::SSLLoadingCerts:
+      return fmt::format("the certificates of {} cannot be used",
+                         authority.empty() ? "the system" : authority);
+    case httplib::Error::SSLServerVerification: {
+      const long why = client.get_openssl_verify_result();
+      if (why == X509_V_OK) return "its certificate is for another name";
+      return fmt::format("its certificate cannot be verified with {}: {}{}",
+                         authority.empty() ? "those of the system" : authority,
+                         X509_verify_cert_error_string(why),
+                         authority.empty() ? "; --certificate-authority names others" : "");
+    }
+    case httplib::Error::Read:
+      return fmt::format("the connection ended without an answer{}",
+                         tls ? "" : "; is it https:// there?");
+    default:
+      return httplib::to_string(answer.error());
+  }
+}
+
 bool IsExplanation(const httplib::Response& response) {
   return response.status == 200 && response.has_header("X-Krafla");
 }
@@ -51,16 +103,26 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   not_with_server(options.compatibility.has_value(), "--compatibility");
   not_with_server(options.lenient, "--lenient");
   const std::string url = UrlOf(options.server);
-  // The library throws on schemes it does not know.
   std::optional<httplib::Client> client;
-  if (url.starts_with("http://")) client.emplace(url);
+  if (IsAddress(url)) client.emplace(url);
   if (!client || !client->is_valid())
     diagnostics.Error("--server", {},
-                      fmt::format("expected an address such as http://127.0.0.1:8080, got {}",
+                      fmt::format("expected an address such as http://127.0.0.1:8080 or "
+                                  "https://krafla:8080, got {}",
                                   Quoted(options.server)));
+  const std::string& authority = options.certificate_authority;
+  if (!authority.empty()) {
+    if (client && !url.starts_with("https://"))
+      diagnostics.Error("--certificate-authority", {},
+                        fmt::format("only for an https:// server, got {}", Quoted(url)));
+    if (const auto problem = ProblemWithAuthority(authority))
+      diagnostics.Error("--certificate-authority", {}, *problem);
+  }
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 
+  if (!authority.empty()) client->set_ca_cert_path(authority);
+  client->enable_server_certificate_verification(true);
   client->set_connection_timeout(10);
   client->set_read_timeout(kPatienceSeconds);
   const std::string as = options.output == "json" ? "json" : options.color ? "color" : "text";
@@ -68,11 +130,8 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
       client->Get("/api/v1/explain",
                   httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}}, {});
   if (!answer) {
-    const bool nobody = answer.error() == httplib::Error::Connection;
     err << fmt::format("error: {} cannot be reached: {}\n", url,
-                       nobody ? "no connection; is krafla serve running there, with "
-                                "--enable-metrics and that --listen-address?"
-                              : httplib::to_string(answer.error()));
+                       WhyNoAnswer(answer, *client, url, authority));
     return kWrongInput;
   }
   if (!IsExplanation(*answer)) {

@@ -1,4 +1,5 @@
-// krafla explain --server: asks a running scheduler, and prints what it answers.
+// krafla explain --server: asks a running scheduler, over HTTP or HTTPS, and prints what it
+// answers.
 #pragma once
 
 #include <iosfwd>

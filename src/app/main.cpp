@@ -115,9 +115,13 @@ CLI::App* AddExplainCommand(CLI::App& app, krafla::ExplainCommandOptions& option
       ->required();
   command->add_option("--cluster", options.cluster, "Manifests of the cluster, as for krafla run.")
       ->take_all();
-  command->add_option("--server", options.server,
-                      "Ask a running krafla serve instead: the address of its metrics, e.g. "
-                      "http://127.0.0.1:8080. It explains what it sees now.");
+  command->add_option(
+      "--server", options.server,
+      "Ask a running krafla serve instead: the address of its metrics, e.g. "
+      "http://127.0.0.1:8080 or https://krafla:8080. It explains what it sees now.");
+  command->add_option("--certificate-authority", options.certificate_authority,
+                      "Of an https:// --server: file (PEM) with the certificates that may sign its "
+                      "own; default: those of the system. It is always verified.");
   command->add_option("--config", options.config,
                       "Scheduler configuration file, as for krafla run.");
   command->add_option("--now", options.now, "The instant, as for krafla run.");

@@ -59,7 +59,8 @@ constexpr Flag kFlags[] = {
     {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
     {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
     {"healthz-address", FlagKind::kText, "127.0.0.1:11251", "Where; \":11251\" for all addresses"},
-    {"ca-cert-file", FlagKind::kText, "", "With the next two: health pages over TLS"},
+    {"ca-cert-file", FlagKind::kText, "",
+     "With the next two: health pages over TLS, and all that shares their address"},
     {"tls-cert-file", FlagKind::kText, "", "The certificate of the health pages, PEM"},
     {"tls-private-key-file", FlagKind::kText, "", "Its key, PEM"},
     {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics and /api/v1"},
@@ -290,7 +291,12 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   options.kube = {reader.Text("kubeconfig"), reader.Text("master")};
   options.config_path = reader.Text("scheduler-conf");
   options.scheduler_names = reader.Texts("scheduler-name");
+  // A pod that names no scheduler has a name all the same: default-scheduler.
+  for (const std::string& name : options.scheduler_names)
+    if (name.empty()) reader.Wrong("--scheduler-name", "expected a name, got nothing");
   options.default_queue = reader.Text("default-queue");
+  if (options.default_queue.empty())
+    reader.Wrong("--default-queue", "expected the name of a queue, got nothing");
   options.ignored_provisioners = reader.List("ignored-provisioners");
   options.priority_classes = reader.Bool("priority-class");
   options.csi_storage = reader.Bool("csi-storage");
@@ -307,13 +313,17 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   options.burst = std::max(1.0, reader.Number("kube-api-burst"));
   options.leader_elect = reader.Bool("leader-elect");
   options.lease_name = reader.Text("leader-elect-resource-name");
-  options.lease_namespace = reader.Given("lock-object-namespace")
-                                ? reader.Text("lock-object-namespace")
-                                : reader.Text("leader-elect-resource-namespace");
+  options.lease_namespace = reader.Text("lock-object-namespace");
+  if (options.lease_namespace.empty())
+    options.lease_namespace = reader.Text("leader-elect-resource-namespace");
   options.lease_duration = reader.Duration("leader-elect-lease-duration");
   options.renew_deadline = reader.Duration("leader-elect-renew-deadline");
   options.retry_period = reader.Duration("leader-elect-retry-period");
   if (options.leader_elect) {
+    if (options.lease_name.empty())
+      reader.Wrong("--leader-elect-resource-name", "expected the name of a Lease, got nothing");
+    if (options.lease_namespace.empty())
+      reader.Wrong("--leader-elect-resource-namespace", "expected a namespace, got nothing");
     if (reader.Text("leader-elect-resource-lock") != "leases")
       reader.Wrong("--leader-elect-resource-lock", "only leases are there");
     if (options.renew_deadline >= options.lease_duration)

@@ -46,6 +46,19 @@ TEST(ServeFlags, RecordsHaveALimit) {
   }
 }
 
+TEST(ServeFlags, NamesAreNotEmpty) {
+  Parse({"--scheduler-name="}, "--scheduler-name: error: expected a name, got nothing\n");
+  Parse({"--scheduler-name", ""}, "--scheduler-name: error: expected a name, got nothing\n");
+  Parse({"--scheduler-name=a", "--scheduler-name="},
+        "--scheduler-name: error: expected a name, got nothing\n");
+  Parse({"--default-queue="},
+        "--default-queue: error: expected the name of a queue, got nothing\n");
+  Parse({"--leader-elect-resource-name=", "--leader-elect-resource-namespace="},
+        "--leader-elect-resource-name: error: expected the name of a Lease, got nothing\n"
+        "--leader-elect-resource-namespace: error: expected a namespace, got nothing\n");
+  EXPECT_EQ(Parse({"--lock-object-namespace="}).options.lease_namespace, "volcano-system");
+}
+
 TEST(ServeFlags, TheNotationOfKubernetes) {
   const ServeFlags flags =
       Parse({"--kubeconfig", "/k", "--master=https://x", "--scheduler-name=a", "--scheduler-name=b",

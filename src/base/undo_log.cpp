@@ -1,5 +1,7 @@
 #include "base/undo_log.h"
 
+#include <algorithm>
+
 namespace krafla {
 
 UndoLog::~UndoLog() {
@@ -23,6 +25,15 @@ void UndoLog::RollbackTo(Mark mark) {
     if (entry.copied) Free(entry.index);
   }
   last_mark_ = mark;
+}
+
+void UndoLog::Entries::Grow() {
+  constexpr size_t kFirst = 256;
+  const size_t capacity = capacity_ == 0 ? kFirst : 2 * capacity_;
+  auto larger = std::make_unique_for_overwrite<Entry[]>(capacity);
+  std::copy(begin(), end(), larger.get());
+  entries_ = std::move(larger);
+  capacity_ = capacity;
 }
 
 void UndoLog::NextChunk() {

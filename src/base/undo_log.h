@@ -1,6 +1,7 @@
-// Remembers old values so that what was only tried can be taken back. Undoing restores values; it
-// never runs an inverse operation, so the state after a rollback is the state before, bit for bit,
-// whatever a plugin did.
+// Remembers old values so that what was only tried can be taken back. Undoing restores values, so
+// the state after a rollback is the state before, bit for bit, whatever a plugin did. Only what
+// several whole numbers count together may be reversed instead (Reversible): one entry for all of
+// them.
 //
 // Whoever changes a logged value calls Save before the change. Values must stay at their address
 // while a mark is open: tables do not grow during a session.
@@ -121,6 +122,15 @@ class UndoLog {
     entries_.push_back(entry);
   }
 
+  // Call beside a change of counts: `reverse` makes it undone, to the last bit, from `word`.
+  template <auto reverse, class T>
+  void Reversible(T& target, uint64_t word) {
+    if (!Keeps()) return;
+    entries_.push_back(
+        {[](const Entry& e, bool) { reverse(*static_cast<T*>(e.target), e.old_bytes); }, &target, 0,
+         false, word});
+  }
+
   void RollbackTo(Mark mark);
 
  private:
@@ -131,8 +141,33 @@ class UndoLog {
     Undo* undo;
     void* target;
     uint32_t index;  // of an element; or the size of a copy
-    bool copied = false;
+    bool copied;
     uint64_t old_bytes;  // or where the copy is
+  };
+
+  // A vector that is quick to append to: its test for room is inlined, growing is not.
+  class Entries {
+   public:
+    bool empty() const { return size_ == 0; }
+    size_t size() const { return size_; }
+    const Entry* begin() const { return entries_.get(); }
+    const Entry* end() const { return entries_.get() + size_; }
+    const Entry& operator[](size_t i) const { return entries_[i]; }
+    const Entry& back() const { return entries_[size_ - 1]; }
+    void push_back(const Entry& entry) {
+      if (size_ == capacity_) [[unlikely]]
+        Grow();
+      entries_[size_++] = entry;
+    }
+    void pop_back() { --size_; }
+    void clear() { size_ = 0; }
+
+   private:
+    void Grow();
+
+    std::unique_ptr<Entry[]> entries_;
+    size_t size_ = 0;
+    size_t capacity_ = 0;
   };
 
   // A value saved since the last mark need not be saved again: nobody can come back to what it was
@@ -180,7 +215,7 @@ class UndoLog {
   bool keeps_all_ = true;
   int holds_ = 1;       // keeps_all_ is one of them
   Mark forgotten_ = 0;  // changes before the first entry
-  std::vector<Entry> entries_;
+  Entries entries_;
   mutable Mark last_mark_ = 0;
   std::array<Mark, 512> lately_{};
   std::vector<std::unique_ptr<std::byte[]>> memory_;

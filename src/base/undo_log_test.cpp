@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
@@ -53,6 +54,38 @@ TEST(UndoLog, LargeValuesComeBack) {
   EXPECT_EQ(text, "a text that does not fit into the string itself");
   EXPECT_EQ(row, (std::array<double, 4>{1, 2, 3, 4}));
   EXPECT_EQ(list, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(UndoLog, CountsAreReversedInTheOppositeOrder) {
+  struct Counts {
+    int sum = 0;
+    std::vector<uint64_t> reversed;
+  } counts;
+  constexpr auto reverse = [](Counts& c, uint64_t word) {
+    c.sum -= static_cast<int>(word);
+    c.reversed.push_back(word);
+  };
+  UndoLog log;
+  for (const uint64_t step : {3, 4, 5}) {
+    counts.sum += static_cast<int>(step);
+    log.Reversible<reverse>(counts, step);
+  }
+  log.RollbackTo(1);
+  EXPECT_EQ(counts.sum, 3);
+  EXPECT_EQ(counts.reversed, (std::vector<uint64_t>{5, 4}));
+}
+
+TEST(UndoLog, KeepsMoreEntriesThanItBeganWith) {
+  UndoLog log;
+  std::vector<int> numbers(10000);
+  for (int& number : numbers) {
+    log.Save(number);
+    number = 1;
+  }
+  log.RollbackTo(5000);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), 1), 5000);
+  log.RollbackTo(0);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), 1), 0);
 }
 
 TEST(UndoLog, TheOldestOfSeveralSavesWins) {

@@ -90,7 +90,7 @@ void LongerThanWindow(const CheckInput& input, RuleReport& report) {
   std::set<std::string> said;  // owners and zones: a cooldown of a queue is told once
   for (JobId job : cluster.jobs_by_name) {
     for (TaskId id : cluster.jobs[job].tasks) {
-      const RevocableAccess access = AccessOf(cluster.tasks[id], rules);
+      const RevocableAccess access = AccessOf(cluster.tasks[id], rules, cluster.strings);
       if (!access.Any()) continue;
       const Cooldown cooldown = CooldownOf(input, id);
       const std::string* zone = nullptr;

@@ -13,7 +13,7 @@ std::vector<TaskId> RevocablePods(const CheckInput& input, JobId id) {
     return task.node.valid() && input.tdm.Find(cluster.Text(cluster.nodes[task.node].zone));
   };
   const auto may_use_one = [&](const Task& task) {
-    const RevocableAccess access = AccessOf(task, rules);
+    const RevocableAccess access = AccessOf(task, rules, cluster.strings);
     return std::ranges::any_of(input.tdm.zones, [&](const TdmZone& zone) {
       const StrId name = cluster.strings.Find(zone.name);
       return access.all || (name.valid() && access.Allows(name));

@@ -92,12 +92,11 @@ void ZonesWithoutTdm(const CheckInput& input, RuleReport& report) {
 void PodNamesUnknownZone(const CheckInput& input, RuleReport& report) {
   if (!input.tdm.configured() || !input.config.compatibility.named_zones) return;
   const Cluster& cluster = *input.cluster;
-  std::set<std::pair<uint32_t, StrId>> seen;
+  std::set<std::pair<uint32_t, std::string_view>> seen;
   for (JobId job : cluster.jobs_by_name) {
     for (TaskId id : cluster.jobs[job].tasks) {
-      for (const StrId zone : cluster.tasks[id].zones.names) {
-        const std::string_view name = cluster.Text(zone);
-        if (input.tdm.Find(name) != nullptr || !seen.emplace(job.value, zone).second) continue;
+      for (const std::string_view name : NamedZones(cluster.Text(cluster.tasks[id].zones.names))) {
+        if (input.tdm.Find(name) != nullptr || !seen.emplace(job.value, name).second) continue;
         const std::string near = NearestZone(input.tdm, name);
         report.Add({.place = input.PlaceOf(id, keys::kRevocableZone),
                     .object = input.Title(id),
@@ -128,7 +127,7 @@ void RunsLongerThanOpen(const CheckInput& input, RuleReport& report) {
       bool unlimited = false;
       for (const TdmZone& zone : input.tdm.zones) {
         const StrId name = cluster.strings.Find(zone.name);
-        const RevocableAccess access = AccessOf(task, rules);
+        const RevocableAccess access = AccessOf(task, rules, cluster.strings);
         if (!access.all && (!name.valid() || !access.Allows(name))) continue;
         const ZoneWeek week = WeekOf(input.tdm, zone, input.now);
         unlimited |= week.never_closes;

@@ -11,7 +11,7 @@
 namespace krafla {
 
 // A field that is added may hold a number of a string; its size gives it away.
-static_assert(sizeof(Task) == 152 && sizeof(PodFacts) == 168 && sizeof(Node) == 136,
+static_assert(sizeof(Task) == 128 && sizeof(PodFacts) == 192 && sizeof(Node) == 136,
               "move the new field below");
 static_assert(sizeof(PodSpec) == sizeof(Resource) + 6 * sizeof(double) +
                                      13 * sizeof(std::vector<int>) + 2 * sizeof(int64_t),
@@ -71,7 +71,6 @@ void FactMover::Renumber(PodAffinityTerm& term) {
 
 void FactMover::Renumber(ZoneAccess& zones) {
   Renumber(zones.names);
-  std::sort(zones.names.begin(), zones.names.end());
 }
 
 void FactMover::Renumber(PodSpec& spec) {
@@ -141,7 +140,7 @@ void FactMover::Renumber(std::optional<Resource>& amounts) {
 void FactMover::MoveFacts(PodFacts& pod) {
   Task& task = pod.task;
   for (StrId* id : {&task.ns, &task.name, &task.uid, &task.role, &task.node_name,
-                    &task.nominated_node, &task.priority_class, &pod.group})
+                    &task.nominated_node, &task.priority_class, &pod.group, &pod.queue})
     Renumber(*id);
   Renumber(task.spec);
   Renumber(task.labels);

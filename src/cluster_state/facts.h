@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,14 @@ namespace krafla {
 // Volcano Job.
 enum class Origin : uint8_t { kWritten, kExpanded };
 
+// A pod that names no PodGroup is a group of its own for a live scheduler, of this name. No object
+// of Kubernetes can have such a name.
+inline constexpr std::string_view kGroupOfOnePrefix = "pod:";
+
 // What is known of a pod beside its task.
 struct PodDetails {
   StrId group = kEmptyStr;         // name of its PodGroup, empty when it names none
+  StrId queue = kEmptyStr;         // of a pod without PodGroup: the queue it names, empty: none
   bool ours = false;               // its schedulerName is one of ours
   bool admitted = true;            // has passed an API server: its priority is what it says
   bool has_priority = false;       // spec.priority is there

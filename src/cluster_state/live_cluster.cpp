@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,12 +36,18 @@ void LiveCluster::SetBuildOptions(BuildOptions options) {
   ++version_;
 }
 
+const std::string& LiveCluster::default_queue() const {
+  return state_->draft.options.default_queue;
+}
+
 FactSink::Added LiveCluster::AddPod(PodFacts pod, Origin) {
   State& s = *state_;
   const uint64_t key = NameKey(pod.task.ns, pod.task.name);
-  if (const auto known = s.pods.find(key);
-      known != s.pods.end() && SameFacts(known->second.facts, pod))
-    return Added::kYes;
+  if (const auto known = s.pods.find(key); known != s.pods.end()) {
+    // Nobody but a budget looks at it: without one it is written down, and no news.
+    if (s.budgets.size() == 0) s.SetUnready(known->second, pod.task.unready);
+    if (SameFacts(known->second.facts, pod)) return Added::kYes;
+  }
   ++version_;
   if (!s.stale && !s.CanTake(pod)) s.stale = true;
   const auto [it, is_new] = s.pods.try_emplace(key);
@@ -60,7 +67,12 @@ FactSink::Added LiveCluster::AddPodGroup(PodGroupFacts group, Origin) {
   entry.facts = std::move(group);
   if (s.stale) return Added::kYes;
   Job job = MakeJob(entry.facts, s.cluster(), s.priorities, s.draft.options.default_queue);
-  if (job.queue.valid()) s.InsertJob(entry, std::move(job));
+  if (job.queue.valid()) {
+    s.without_queue.erase(&entry);
+    s.InsertJob(entry, std::move(job));
+  } else {
+    s.without_queue.insert(&entry);
+  }
   return Added::kYes;
 }
 
@@ -173,6 +185,7 @@ bool LiveCluster::RemovePodGroup(StrId ns, StrId name) {
   if (it == s.groups.end()) return false;
   ++version_;
   if (!s.stale) s.RemoveJob(it->second);
+  s.without_queue.erase(&it->second);
   s.groups.erase(it);
   return true;
 }
@@ -240,6 +253,29 @@ const PersistentVolume* LiveCluster::FindVolume(StrId name) const {
 
 const NodeFacts* LiveCluster::FindNode(StrId name) const {
   return state_->nodes.Find(name.value);
+}
+
+LiveCluster::Stranded LiveCluster::FindStranded() const {
+  const State& s = *state_;
+  KRAFLA_CHECK(!s.stale, "who belongs to whom is known when the tables are built");
+  Stranded stranded;
+  std::unordered_map<uint64_t, StrandedGroup> groups;
+  for (const GroupEntry* entry : s.without_queue) {
+    const Job& job = entry->facts.job;
+    groups[NameKey(job.ns, job.name)] = {.ns = job.ns, .name = job.name, .group = &entry->facts};
+  }
+  for (const auto& [key, entry] : s.without_group) {
+    const PodFacts& pod = entry->facts;
+    StrandedGroup& group =
+        groups.try_emplace(key, StrandedGroup{.ns = pod.task.ns, .name = pod.group}).first->second;
+    ++group.count[static_cast<size_t>(pod.task.status)];
+    if (!pod.ours || pod.task.status != TaskStatus::kPending || pod.task.gated) continue;
+    ++group.waiting;
+    stranded.pods.push_back({&pod, group.group});
+  }
+  for (const auto& [key, group] : groups)
+    if (group.group != nullptr || group.waiting > 0) stranded.groups.push_back(group);
+  return stranded;
 }
 
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {

@@ -7,9 +7,12 @@
 // Decoders write into it as into a ClusterBuilder. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostics.h"
 #include "cluster_state/cluster_builder.h"
@@ -25,6 +28,8 @@ class LiveCluster final : public FactSink {
 
   // Other ones from now on, for objects that are there too.
   void SetBuildOptions(BuildOptions options);
+  // The queue of whoever names none.
+  const std::string& default_queue() const;
 
   // An object that is there already is replaced; one that says nothing new is no change, but for a
   // PodGroup.
@@ -61,6 +66,27 @@ class LiveCluster final : public FactSink {
   const NodeFacts* FindNode(StrId name) const;
   const PersistentVolumeClaim* FindClaim(StrId ns, StrId name) const;
   const PersistentVolume* FindVolume(StrId name) const;
+
+  // Objects that no cycle looks at, because what they name is not there. In no order; called after
+  // cluster(), good until the next change.
+  struct StrandedPod {
+    const PodFacts* pod = nullptr;
+    const PodGroupFacts* group = nullptr;  // null: there is none of that name
+  };
+  struct StrandedGroup {
+    StrId ns;
+    StrId name;
+    const PodGroupFacts* group = nullptr;  // null: pods that wait name it, and there is none
+    std::array<int32_t, kTaskStatusCount> count{};  // of its pods
+    int32_t waiting = 0;                            // of these, ours and without gates
+
+    int32_t Count(TaskStatus status) const { return count[static_cast<size_t>(status)]; }
+  };
+  struct Stranded {
+    std::vector<StrandedPod> pods;  // ours, that wait for a place
+    std::vector<StrandedGroup> groups;
+  };
+  Stranded FindStranded() const;
 
   // What the scheduler has just asked for counts as done until the object is seen again.
   void AssumeBinding(TaskId task, NodeId node);

@@ -72,7 +72,11 @@ void LiveCluster::State::Build() {
   for (const Namespace& ns : c.namespaces) namespaces_known.insert(ns.name);
   node_ids.clear();
   for (const NodeId id : c.nodes_by_name) node_ids.emplace(c.nodes[id].name, id);
-  for (auto& [key, group] : groups) group.job = JobId{};
+  without_queue.clear();
+  for (auto& [key, group] : groups) {
+    group.job = JobId{};
+    if (draft.groups_without_queue.contains(key)) without_queue.insert(&group);
+  }
   group_of_job.Reset(c.jobs.size());
   for (const JobId id : c.jobs_by_name) {
     GroupEntry& entry = groups.at(NameKey(c.jobs[id].ns, c.jobs[id].name));
@@ -295,6 +299,11 @@ void LiveCluster::State::RemoveTask(PodEntry& entry) {
   pod_of_task.raw().pop_back();
 }
 
+void LiveCluster::State::SetUnready(PodEntry& entry, bool unready) {
+  entry.facts.task.unready = unready;
+  if (!stale && entry.task.valid()) cluster().tasks[entry.task].unready = unready;
+}
+
 void LiveCluster::State::InsertJob(GroupEntry& entry, Job job) {
   Cluster& c = cluster();
   AddNamespaceOf(job.ns);
@@ -358,6 +367,8 @@ auto PlaceOf(std::vector<PodDisruptionBudget>& rows, StrId ns, StrId name, const
 
 }  // namespace
 
+// Rows may move. A session's AffinityTerms point into them, but are made anew when it is opened
+// again (KubeFacts::StillHold is false where there are any), and nobody asks them in between.
 void LiveCluster::State::SetNamespace(Namespace ns) {
   Cluster& c = cluster();
   const StrId name = ns.name;

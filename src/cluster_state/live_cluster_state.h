@@ -60,6 +60,7 @@ struct LiveCluster::State {
   Table<JobId, GroupEntry*> group_of_job;
   std::unordered_map<StrId, NodeId> node_ids;
   std::unordered_multimap<uint64_t, PodEntry*> without_group;  // by the PodGroup they name
+  std::unordered_set<const GroupEntry*> without_queue;
   std::vector<NodeId> touched_nodes;
   std::vector<JobId> touched_jobs;
   std::vector<uint8_t> node_is_touched;
@@ -90,6 +91,7 @@ struct LiveCluster::State {
 
   void InsertTask(PodEntry& entry);
   void RemoveTask(PodEntry& entry);
+  void SetUnready(PodEntry& entry, bool unready);
   void JoinJob(TaskId id, JobId job);
   void InsertJob(GroupEntry& entry, Job job);
   void RemoveJob(GroupEntry& entry);

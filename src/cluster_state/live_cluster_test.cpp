@@ -193,6 +193,59 @@ TEST(LiveCluster, PodsMayComeBeforeTheirPodGroupAndOutliveIt) {
   EXPECT_EQ(live.rebuilds(), 1u);
 }
 
+// Who waits for what is not there, sorted: "p of g (no queue none)".
+std::vector<std::string> Stranded(LiveCluster& live) {
+  const Cluster& c = live.cluster();
+  std::vector<std::string> lines;
+  const LiveCluster::Stranded stranded = live.FindStranded();
+  for (const LiveCluster::StrandedPod& pod : stranded.pods)
+    lines.push_back(
+        std::string(c.Text(pod.pod->task.name)) + " of " + std::string(c.Text(pod.pod->group)) +
+        (pod.group == nullptr ? "" : " (no queue " + std::string(c.Text(pod.group->queue)) + ")"));
+  for (const LiveCluster::StrandedGroup& group : stranded.groups)
+    lines.push_back((group.group == nullptr ? "no " : "") + std::string(c.Text(group.name)) +
+                    " waiting " + std::to_string(group.waiting) + " running " +
+                    std::to_string(group.Count(TaskStatus::kRunning)));
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(LiveCluster, SaysWhoWaitsForWhatIsNotThere) {
+  using Lines = std::vector<std::string>;
+  LiveCluster live{BuildOptions{}};
+  Objects objects(live);
+  objects.Queue("default");
+  objects.Node("n1", 1000);
+  objects.Group("fine", "default", 1);
+  objects.Pod({.name = "a", .group = "fine"});
+  objects.Group("lost", "none", 1);
+  objects.Pod({.name = "b", .group = "lost"});
+  objects.Pod({.name = "c", .group = "never"});
+  objects.Pod({.name = "d", .group = "never", .ours = false});
+  EXPECT_EQ(Stranded(live), (Lines{"b of lost (no queue none)", "c of never",
+                                   "lost waiting 1 running 0", "no never waiting 1 running 0"}));
+  // One after the other, in place.
+  objects.Pod({.name = "e", .group = "lost", .node = "n1", .status = TaskStatus::kRunning});
+  objects.Group("never", "none", 1);
+  EXPECT_EQ(Stranded(live), (Lines{"b of lost (no queue none)", "c of never (no queue none)",
+                                   "lost waiting 1 running 1", "never waiting 1 running 0"}));
+  objects.Group("lost", "default", 1);
+  EXPECT_EQ(Stranded(live), (Lines{"c of never (no queue none)", "never waiting 1 running 0"}));
+  EXPECT_TRUE(live.RemovePodGroup(objects.Str("default"), objects.Str("never")));
+  EXPECT_EQ(Stranded(live), (Lines{"c of never", "no never waiting 1 running 0"}));
+  EXPECT_TRUE(live.RemovePod(objects.Str("default"), objects.Str("c")));
+  EXPECT_EQ(Stranded(live), Lines{});
+  EXPECT_EQ(live.rebuilds(), 1u);
+  // A queue that goes, and comes back.
+  EXPECT_TRUE(live.RemoveQueue(objects.Str("default")));
+  EXPECT_EQ(Stranded(live), (Lines{"a of fine (no queue default)", "b of lost (no queue default)",
+                                   "fine waiting 1 running 0", "lost waiting 1 running 1"}));
+  live.Compact();
+  EXPECT_EQ(Stranded(live).size(), 4u);
+  objects.Queue("default");
+  EXPECT_EQ(Stranded(live), Lines{});
+}
+
 TEST(LiveCluster, ANewKindOfResourceHasTheTablesBuiltAnew) {
   LiveCluster live{BuildOptions{}};
   Objects objects(live);
@@ -414,7 +467,8 @@ TEST(LiveCluster, FollowsAnyChangeExactly) {
           }
           break;
         case 2: {
-          const auto& g = groups[group] = {pick(3) == 0 ? "other" : "default", pick(4)};
+          constexpr const char* kQueues[] = {"other", "default", "default", "none"};
+          const auto& g = groups[group] = {kQueues[pick(4)], pick(4)};
           changes.Group(group, g.first, g.second);
           break;
         }
@@ -455,6 +509,13 @@ TEST(LiveCluster, FollowsAnyChangeExactly) {
       const Cluster snapshot = std::move(builder).Build(diagnostics);
       ASSERT_EQ(Describe(live.cluster()), Describe(snapshot))
           << "round " << round << " step " << step;
+      LiveCluster anew{BuildOptions{}};
+      Objects again(anew);
+      again.Queue("default");
+      again.Queue("other");
+      for (const auto& [name, g] : groups) again.Group(name, g.first, g.second);
+      for (const auto& [name, shape] : pods) again.Pod(shape);
+      ASSERT_EQ(Stranded(live), Stranded(anew)) << "round " << round << " step " << step;
     }
     EXPECT_LT(live.rebuilds(), 60u);
   }

@@ -6,15 +6,11 @@
 namespace krafla {
 
 // A field that is added belongs into the comparison; its size gives it away.
-static_assert(sizeof(Task) == 152 && sizeof(PodFacts) == 168, "compare the new field below");
+static_assert(sizeof(Task) == 128 && sizeof(PodFacts) == 192, "compare the new field below");
 static_assert(sizeof(NodeFacts) == sizeof(Node) + sizeof(Resource) && sizeof(Node) == 136,
               "compare the new field below");
 
 namespace {
-
-bool SameZones(const ZoneAccess& a, const ZoneAccess& b) {
-  return a.annotated == b.annotated && a.all == b.all && a.names == b.names;
-}
 
 bool SameTask(const Task& a, const Task& b) {
   return a.ns == b.ns && a.name == b.name && a.uid == b.uid && a.role == b.role &&
@@ -29,9 +25,10 @@ bool SameTask(const Task& a, const Task& b) {
          a.gated == b.gated && a.only_queue_gate == b.only_queue_gate &&
          a.pod_running == b.pod_running &&
          a.terminating_by_preemption == b.terminating_by_preemption &&
-         a.eviction_occurred == b.eviction_occurred && SameZones(a.zones, b.zones) &&
-         a.created == b.created && a.started == b.started && a.scheduled_at == b.scheduled_at &&
-         a.cooldown_ns == b.cooldown_ns && a.run_time_ns == b.run_time_ns;
+         a.eviction_occurred == b.eviction_occurred && a.unready == b.unready &&
+         a.zones == b.zones && a.created == b.created && a.started == b.started &&
+         a.scheduled_at == b.scheduled_at && a.cooldown_ns == b.cooldown_ns &&
+         a.run_time_ns == b.run_time_ns;
 }
 
 bool SameAmounts(const std::optional<Resource>& a, const std::optional<Resource>& b) {
@@ -41,7 +38,7 @@ bool SameAmounts(const std::optional<Resource>& a, const std::optional<Resource>
 }  // namespace
 
 bool SameFacts(const PodFacts& a, const PodFacts& b) {
-  return a.group == b.group && a.ours == b.ours && a.admitted == b.admitted &&
+  return a.group == b.group && a.queue == b.queue && a.ours == b.ours && a.admitted == b.admitted &&
          a.has_priority == b.has_priority && a.has_policy == b.has_policy &&
          a.has_task_priority == b.has_task_priority && SameTask(a.task, b.task);
 }

@@ -93,7 +93,7 @@ StrId TaskClasses::ZonesAsText(const Task& task) {
   if (!task.zones.annotated && !task.annotation_preemptable) return kEmptyStr;
   std::string text = task.annotation_preemptable ? "preemptable" : "";
   if (task.zones.annotated) text += task.zones.all ? ";*" : ";";
-  for (const StrId zone : task.zones.names) text.append(cluster_.Text(zone)).append(",");
+  text.append(cluster_.Text(task.zones.names));
   // Who has not long to run may still be let into a zone that closes soon.
   if (task.run_time_ns >= 0) text.append(";").append(std::to_string(task.run_time_ns));
   return cluster_.strings.Intern(text);

@@ -40,7 +40,7 @@ void OpenZonesTo(Cluster& cluster, JobId id) {
     auto [it, is_new] = class_of.try_emplace({t.cls, t.run_time_ns});
     if (is_new) it->second = cluster.classes.Add(TaskClass(cluster.classes[t.cls]));
     t.cls = it->second;
-    t.zones = {.annotated = true, .all = true, .names = {}};
+    t.zones = {.annotated = true, .all = true};
   }
 }
 

@@ -155,6 +155,7 @@ class Forecaster {
     task.node = NodeId{};
     task.node_name = task.nominated_node = kEmptyStr;
     task.pod_running = task.terminating_by_preemption = task.eviction_occurred = false;
+    task.unready = false;
     task.scheduled_at = task.started = Timestamp{};
   }
 

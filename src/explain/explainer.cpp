@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "cluster_state/facts.h"
 #include "explain/amount_words.h"
 #include "explain/cooldown_words.h"
 #include "explain/flip_search.h"
@@ -126,7 +127,10 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
   const Cluster& c = s.cluster;
   const Job& job = c.jobs[id];
   const JobStanding standing = StandingOf(s, id);
-  const std::string who = pod.valid() ? c.TaskKey(pod) : c.JobKey(id);
+  const bool of_one = c.Text(job.name).starts_with(kGroupOfOnePrefix);
+  const std::string who = pod.valid()                       ? c.TaskKey(pod)
+                          : of_one && job.tasks.size() == 1 ? c.TaskKey(job.tasks.front())
+                                                            : c.JobKey(id);
   size_t evicted = 0;
   for (const Eviction& e : s.plan.evictions)
     if (e.for_task.valid() && (pod.valid() ? e.for_task == pod : c.tasks[e.for_task].job == id))
@@ -170,10 +174,11 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     explanation.answer = fmt::format(
         "{} waits: {}.", who, gates.why.empty() ? "its minimum could not be reached" : gates.why);
   }
-  explanation.facts.push_back(fmt::format(
-      "PodGroup {}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}", c.JobKey(id),
-      job.Ready() - job.Count(TaskStatus::kAllocated), PodCount(job.tasks.size()),
-      job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
+  explanation.facts.push_back(
+      fmt::format("{}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}",
+                  of_one ? "no PodGroup, a group of its own" : "PodGroup " + c.JobKey(id),
+                  job.Ready() - job.Count(TaskStatus::kAllocated), PodCount(job.tasks.size()),
+                  job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
 }
 
 void Explainer::AddHistory(Explanation& explanation) const {
@@ -229,16 +234,34 @@ void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
   if (waits) explanation.flips = SearchFlips(Inputs(), {.job = id, .pod = pod}, clues);
 }
 
+bool Explainer::IsGroupOfPod(JobId id, std::string_view pod) const {
+  const Job& job = cluster_.jobs[id];
+  const std::string_view name = cluster_.Text(job.name);
+  return name.starts_with(kGroupOfOnePrefix) &&
+         pod == fmt::format("{}/{}", cluster_.Text(job.ns), name.substr(kGroupOfOnePrefix.size()));
+}
+
 Result<Explanation> Explainer::ExplainJob(std::string_view name) {
   std::vector<std::string> known;
+  JobId job;
   for (JobId id : cluster_.jobs_by_name) {
     known.push_back(cluster_.JobKey(id));
-    if (known.back() != name) continue;
-    Explanation explanation{.kind = "job", .name = std::string(name)};
-    ExplainWaiting(id, TaskId{}, explanation);
-    return explanation;
+    // A PodGroup of that name goes before a pod that is a group of its own.
+    if (known.back() == name || (!job.valid() && IsGroupOfPod(id, name))) job = id;
   }
-  return Fail(Unknown("PodGroup", name, known));
+  if (!job.valid()) {
+    // One that no cycle places has no group; there is something to say about the pod all the same.
+    for (TaskId pod{0}; pod.value < cluster_.tasks.size(); ++pod.value)
+      if (!cluster_.tasks[pod].job.valid() && cluster_.TaskKey(pod) == name) {
+        Result<Explanation> explanation = ExplainPod(name);
+        if (explanation) explanation->kind = "job";
+        return explanation;
+      }
+    return Fail(Unknown("PodGroup", name, known));
+  }
+  Explanation explanation{.kind = "job", .name = std::string(name)};
+  ExplainWaiting(job, TaskId{}, explanation);
+  return explanation;
 }
 
 Result<Explanation> Explainer::ExplainPod(std::string_view name) {

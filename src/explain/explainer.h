@@ -59,6 +59,8 @@ class Explainer {
   void ExplainWaiting(JobId job, TaskId pod, Explanation& explanation);
   void DescribeJob(const Session& session, JobId job, const JobGates& gates, TaskId pod,
                    Explanation& explanation) const;
+  // Whether the job is what a pod without PodGroup is, by the pod's name.
+  bool IsGroupOfPod(JobId job, std::string_view pod) const;
   // Whether cdp counts evictions, and what is known of them.
   void AddHistory(Explanation& explanation) const;
 

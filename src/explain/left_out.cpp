@@ -7,6 +7,7 @@
 
 #include "base/did_you_mean.h"
 #include "cluster_state/name_index.h"
+#include "model/well_known.h"
 
 namespace krafla {
 
@@ -22,10 +23,17 @@ std::string DoesNotExist(std::string_view queue, const Cluster& cluster) {
   return text + ".";
 }
 
+// "team-a/bare" of "team-a/pod:bare", the group that this pod is; any other name as it is.
+std::string PodNamedBy(const std::string& name) {
+  const size_t begin = name.find('/') + 1;
+  if (!std::string_view(name).substr(begin).starts_with(kGroupOfOnePrefix)) return name;
+  return std::string(name).erase(begin, kGroupOfOnePrefix.size());
+}
+
 }  // namespace
 
 LeftOutObjects::LeftOutObjects(FactSink& builder, Names names)
-    : ForwardingSink(builder), names_(std::move(names)) {}
+    : ForwardingSink(builder), names_(std::move(names)), pod_name_(PodNamedBy(names_.asked_for)) {}
 
 std::string LeftOutObjects::Key(StrId ns, StrId name) {
   return fmt::format("{}/{}", strings().Text(ns), strings().Text(name));
@@ -33,12 +41,15 @@ std::string LeftOutObjects::Key(StrId ns, StrId name) {
 
 FactSink::Added LeftOutObjects::AddPod(PodFacts pod, Origin origin) {
   const bool placed = pod.task.node_name != kEmptyStr;
-  const Pod note{
-      .ns = pod.task.ns, .group = pod.group, .others = !pod.ours && !placed, .placed = placed};
+  const Pod note{.ns = pod.task.ns,
+                 .group = pod.group,
+                 .queue = pod.queue,
+                 .others = !pod.ours && !placed,
+                 .waits = pod.ours && !placed && pod.task.status == TaskStatus::kPending};
   const std::string key = Key(pod.task.ns, pod.task.name);
   const Added added = ForwardingSink::AddPod(std::move(pod), origin);
   if (added != Added::kYes) return added;
-  if (key == names_.asked_for) pod_ = note;
+  if (key == pod_name_) pod_ = note;
   // A written pod replaces the one of the same name that a Volcano Job became.
   pods_of_group_.erase(key);
   if (note.group != kEmptyStr && Key(note.ns, note.group) == names_.asked_for)
@@ -64,6 +75,12 @@ std::optional<std::string> LeftOutObjects::MissingQueue(StrId queue, const Clust
   return name;
 }
 
+TaskId LeftOutObjects::FindTask(const Cluster& cluster) const {
+  for (TaskId task{0}; task.value < cluster.tasks.size(); ++task.value)
+    if (cluster.TaskKey(task) == pod_name_) return task;
+  return {};
+}
+
 std::optional<Explanation> LeftOutObjects::Explain(std::string_view kind,
                                                    const Cluster& cluster) const {
   if (kind == "job") return ExplainJob(cluster);
@@ -72,7 +89,7 @@ std::optional<Explanation> LeftOutObjects::Explain(std::string_view kind,
 }
 
 std::optional<Explanation> LeftOutObjects::ExplainJob(const Cluster& cluster) const {
-  if (!group_queue_) return std::nullopt;
+  if (!group_queue_) return ExplainPodOfNoGroup("job", cluster);
   const std::optional<std::string> queue = MissingQueue(*group_queue_, cluster);
   if (!queue) return std::nullopt;
   Explanation e{.kind = "job", .name = names_.asked_for};
@@ -86,8 +103,32 @@ std::optional<Explanation> LeftOutObjects::ExplainJob(const Cluster& cluster) co
   return e;
 }
 
+std::optional<Explanation> LeftOutObjects::ExplainPodOfNoGroup(std::string_view kind,
+                                                               const Cluster& cluster) const {
+  if (!pod_ || !pod_->waits || pod_->group != kEmptyStr) return std::nullopt;
+  Explanation e{.kind = std::string(kind), .name = names_.asked_for};
+  const std::string own_group = fmt::format(
+      "it names no PodGroup: krafla serve takes it as a group of its own, in the queue "
+      "that {} names, else in {}",
+      keys::kQueueName, Quoted(names_.default_queue));
+  if (const std::optional<std::string> queue = MissingQueue(pod_->queue, cluster)) {
+    e.answer = fmt::format("{} waits: its queue {} {}", pod_name_, Quoted(*queue),
+                           DoesNotExist(*queue, cluster));
+    e.facts.push_back(own_group);
+    return e;
+  }
+  // Without a task there is another cause, and with a job of its own that job tells more.
+  const TaskId task = FindTask(cluster);
+  if (!task.valid() || cluster.tasks[task].job.valid()) return std::nullopt;
+  e.answer = fmt::format("{} waits: it names no PodGroup, and a cycle places pods of PodGroups.",
+                         pod_name_);
+  e.facts.push_back(own_group);
+  return e;
+}
+
 std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) const {
   if (!pod_) return std::nullopt;
+  if (auto explanation = ExplainPodOfNoGroup("pod", cluster)) return explanation;
   Explanation e{.kind = "pod", .name = names_.asked_for};
   if (pod_->others) {
     e.answer =
@@ -96,7 +137,7 @@ std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) co
     e.facts.push_back("it is neither placed by this one nor counted for the minimum of a PodGroup");
     return e;
   }
-  if (!pod_->placed && pod_->group != kEmptyStr) {
+  if (pod_->waits && pod_->group != kEmptyStr) {
     const auto group = queue_of_group_.find(NameKey(pod_->ns, pod_->group));
     const std::string group_name =
         fmt::format("{}/{}", cluster.Text(pod_->ns), cluster.Text(pod_->group));
@@ -111,8 +152,7 @@ std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) co
       return e;
     }
   }
-  for (uint32_t t = 0; t < cluster.tasks.size(); ++t)
-    if (cluster.TaskKey(TaskId(t)) == names_.asked_for) return std::nullopt;
+  if (FindTask(cluster).valid()) return std::nullopt;
   e.answer = fmt::format("{} is left out: a PersistentVolumeClaim that it names does not exist.",
                          names_.asked_for);
   return e;

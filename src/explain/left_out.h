@@ -1,6 +1,7 @@
-// Objects that were read and yet are in no table of the cluster: PodGroups whose queue does not
-// exist with their pods, and pods that another scheduler has to place. Whoever asks about one of
-// them is told so, and not that there is no such object.
+// Objects that were read and yet are in no table of the cluster, or belong to no job of it:
+// PodGroups whose queue does not exist with their pods, pods without PodGroup, and pods that
+// another scheduler has to place. Whoever asks about one of them is told so, and not that there is
+// no such object.
 //
 // Stands between a reader and the builder of the cluster; lives as long as its owner wants to ask.
 #pragma once
@@ -21,7 +22,9 @@ namespace krafla {
 class LeftOutObjects final : public ForwardingSink {
  public:
   struct Names {
-    std::string asked_for;  // "namespace/name" of the object that will be explained
+    // "namespace/name" of the object that will be explained. A pod without PodGroup is a job too,
+    // by its own name or by that of the group it is, "namespace/pod:name".
+    std::string asked_for;
     std::string default_queue;
     std::vector<std::string> schedulers;  // ours
   };
@@ -40,17 +43,23 @@ class LeftOutObjects final : public ForwardingSink {
   struct Pod {
     StrId ns;
     StrId group;
+    StrId queue;          // that it names; empty: none
     bool others = false;  // waits for another scheduler
-    bool placed = false;
+    bool waits = false;   // for this one
   };
 
   std::string Key(StrId ns, StrId name);
   std::optional<Explanation> ExplainJob(const Cluster& cluster) const;
   std::optional<Explanation> ExplainPod(const Cluster& cluster) const;
+  // Of a pod that names no PodGroup.
+  std::optional<Explanation> ExplainPodOfNoGroup(std::string_view kind,
+                                                 const Cluster& cluster) const;
+  TaskId FindTask(const Cluster& cluster) const;
   // The name of a PodGroup's queue if there is no such queue.
   std::optional<std::string> MissingQueue(StrId queue, const Cluster& cluster) const;
 
   Names names_;
+  std::string pod_name_;                                // that asked_for may be the group of
   std::unordered_map<uint64_t, StrId> queue_of_group_;  // by namespace and name
   std::optional<StrId> group_queue_;                    // of the PodGroup that is asked for
   std::optional<Pod> pod_;                              // that is asked for

@@ -220,6 +220,7 @@ ApiAnswer ApiPages::Evictions(const ApiRequest& request) const {
       } else {
         json.String(eviction.for_pod);
       }
+      json.Key("refused").Bool(past.refused);
       json.Key("reason").String(eviction.reason);
       json.Key("allowedBy").String(eviction.allowed_by);
       json.Key("message").String(eviction.message);
@@ -263,9 +264,12 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
   std::string as = Parameter(request, "as");
   if (as.empty()) as = "json";
   static constexpr std::string_view kKinds[] = {"job", "pod", "queue", "zone"};
-  if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds))
-    return ErrorAnswer(400, fmt::format("kind: expected job, pod, queue or zone, got {}{}",
-                                        Quoted(kind), DidYouMeanHint(kind, kKinds)));
+  if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
+    const auto near = DidYouMean(kind, kKinds);
+    return ErrorAnswer(
+        400, fmt::format("kind: expected job, pod, queue or zone, got {}{}", Quoted(kind),
+                         near ? fmt::format("; did you mean {}?", Quoted(*near)) : std::string()));
+  }
   if (name.empty()) return ErrorAnswer(400, "name: missing");
   if (as != "json" && as != "text" && as != "color")
     return ErrorAnswer(400, fmt::format("as: expected json, text or color, got {}", Quoted(as)));

@@ -45,8 +45,7 @@ struct Metadata {
 };
 
 bool ReadMetadata(ondemand::value value, Metadata& meta) {
-  std::string queue_label;
-  const bool sound = ForEachField(value, [&](std::string_view key, ondemand::value field) {
+  return ForEachField(value, [&](std::string_view key, ondemand::value field) {
     if (key == "name") {
       meta.head.name = TextOf(field);
     } else if (key == "namespace") {
@@ -58,19 +57,12 @@ bool ReadMetadata(ondemand::value value, Metadata& meta) {
     } else if (key == "annotations") {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
         if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
-        if (name == keys::kQueueName) meta.head.queue = TextOf(text);
         if (name == keys::kZoneEvictions) meta.head.memory.zone_evictions = TextOf(text);
         if (name == keys::kEvictions) meta.head.memory.evictions = TextOf(text);
         if (name == keys::kLastLoss) meta.head.memory.loss = TextOf(text);
       });
-    } else if (key == "labels") {
-      ForEachField(field, [&](std::string_view name, ondemand::value text) {
-        if (name == keys::kQueueName) queue_label = TextOf(text);
-      });
     }
   });
-  if (meta.head.queue.empty()) meta.head.queue = std::move(queue_label);
-  return sound;
 }
 
 }  // namespace

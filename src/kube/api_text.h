@@ -19,7 +19,6 @@ struct ObjectHead {
   std::string name;
   std::string uid;
   std::string resource_version;
-  std::string queue;  // a pod's scheduling.volcano.sh/queue-name, annotation before label
   // Of a PodGroup.
   std::string status;  // as JSON: what is written there next is made of it
   GroupMemory memory;  // our own annotations

@@ -11,16 +11,13 @@ TEST(ApiText, AnEventOfAWatch) {
       parser
           .ParseWatchLine(
               R"({"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p",)"
-              R"("namespace":"a","uid":"u","resourceVersion":"7","labels":{)"
-              R"("scheduling.volcano.sh/queue-name":"q2"},"annotations":{)"
-              R"("scheduling.volcano.sh/queue-name":"q1"}},"spec":{}}})")
+              R"("namespace":"a","uid":"u","resourceVersion":"7"},"spec":{}}})")
           .value();
   EXPECT_EQ(event.type, WatchEventType::kModified);
   EXPECT_EQ(event.head.ns, "a");
   EXPECT_EQ(event.head.name, "p");
   EXPECT_EQ(event.head.uid, "u");
   EXPECT_EQ(event.head.resource_version, "7");
-  EXPECT_EQ(event.head.queue, "q1") << "the annotation before the label";
   EXPECT_TRUE(event.object.starts_with(R"({"kind":"Pod")")) << event.object;
   EXPECT_TRUE(event.object.ends_with(R"("spec":{}})")) << event.object;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "manifest/parcel_decoder.h"
 #include "record/replay_world.h"
 #include "session/eviction_memory.h"
@@ -60,7 +61,12 @@ class ClusterMirror::Sink final : public OverlaySink {
     return std::nullopt;
   }
 
-  std::optional<JobPhase> FirstPhaseOfOne(const Task&) override { return std::nullopt; }
+  // Whoever leads decides phases in its cycles, and writes down those of PodGroups; of a group of
+  // one there is only its pod to see.
+  std::optional<JobPhase> PhaseOfOne(const Task& task) override {
+    if (!mirror_.follows_ || task.node_name == kEmptyStr) return std::nullopt;
+    return JobPhase::kRunning;
+  }
 
   ClusterMirror& mirror_;
 };
@@ -163,7 +169,7 @@ void ClusterMirror::Seen(ObjectMessage& message) {
 }
 
 void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
-  sink_->Begin(message.head.queue);
+  sink_->Begin();
   const std::string title = ObjectTitle(message.kind, message.head);
   if (message.parcel != nullptr) {
     std::vector<std::string> problems = std::move(message.parcel->problems);
@@ -195,8 +201,8 @@ void ClusterMirror::Report(const std::string& object, const std::vector<std::str
     if (reported_.insert(line).second && options_.log)
       options_.log(
           fmt::format("object is not as it should be; what is wrong is left out "
-                      "problem=\"{}\"",
-                      line));
+                      "problem={}",
+                      LogQuoted(line)));
   }
 }
 

@@ -64,6 +64,9 @@ class ClusterMirror {
 
   LiveCluster& live() { return *live_; }
 
+  // Somebody else decides.
+  void SetFollows(bool follows) { follows_ = follows; }
+
   // What was decided counts until it is seen, or until it has failed and the pod is read again.
   void ExpectBinding(const std::string& key, const std::string& uid, const std::string& node);
   void ExpectEviction(const std::string& key, const std::string& uid);
@@ -137,6 +140,7 @@ class ClusterMirror {
   std::array<uint32_t, kWatchedKindCount> listing_{};
   std::array<bool, kWatchedKindCount> listed_{};
   size_t synced_ = 0;
+  bool follows_ = false;
   std::unordered_map<std::string, Expectation> expected_;
   std::unordered_map<std::string, JobPhase> expected_phases_;
   std::vector<std::string> changed_groups_;

@@ -297,6 +297,26 @@ TEST_F(ClusterMirrorTest, AGroupOfOneFollowsItsPod) {
             1u);
 }
 
+TEST_F(ClusterMirrorTest, AFollowerSeesThatAGroupOfOneRuns) {
+  const auto phase = [&] {
+    StringPool& s = mirror->live().strings();
+    return mirror->live().FindPodGroup(s.Intern("a"), s.Intern("pod:p"))->job.phase;
+  };
+  std::vector<std::optional<JobPhase>> told;
+  mirror->SetObserver([&](RecordedChange change) { told.push_back(change.phase); });
+  See(WatchedKind::kPod, Pod("p", 1));
+  EXPECT_EQ(phase(), JobPhase::kPending);
+  mirror->SetFollows(true);
+  See(WatchedKind::kPod, Pod("p", 2, "n1"));
+  EXPECT_EQ(phase(), JobPhase::kRunning);
+  EXPECT_EQ(told.back(), JobPhase::kRunning) << "whoever looks in is told";
+  // Whoever leads decides phases in cycles.
+  mirror->SetFollows(false);
+  See(WatchedKind::kPod, Pod("q", 3));
+  See(WatchedKind::kPod, Pod("q", 4, "n1"));
+  EXPECT_EQ(told.back(), JobPhase::kPending);
+}
+
 TEST_F(ClusterMirrorTest, AnAnswerIsNoWordOfTheList) {
   See(WatchedKind::kPod, Pod("p"));
   Mark(What::kSyncBegins, WatchedKind::kPod);

@@ -6,7 +6,12 @@
 #include <optional>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/json_writer.h"
+#include "cluster_state/name_order.h"
+#include "explain/missing_words.h"
+#include "explain/waiting_words.h"
 #include "explain/why_waiting.h"
 #include "model/disruption_budget.h"
 #include "model/revocable_access.h"
@@ -70,8 +75,20 @@ struct TruthBefore {
 
 class ViewMaker {
  public:
-  ViewMaker(const Session& session, const CycleMemory& memory, const TruthBefore& before)
-      : s_(session), c_(session.cluster), memory_(memory), before_(before), why_(session) {
+  ViewMaker(const Session& session, const StateKeeper::Snapshot& state, const LiveCluster& live,
+            const TruthBefore& before)
+      : s_(session),
+        c_(session.cluster),
+        memory_(*state.memory),
+        live_(live),
+        before_(before),
+        why_(session) {
+    for (const StateKeeper::PastEviction& past : state.evictions) {
+      if (past.refused) continue;
+      Losses& losses = losses_[past.what.job];
+      losses.last = std::max(losses.last, past.at);
+      if (past.what.for_other) losses.for_others.insert(past.at);
+    }
     access_ = {.named_zones = s_.compat.named_zones,
                .needs_annotation = s_.compat.implied_zone,
                .silence_is_no = s_.compat.preemptable_default};
@@ -134,35 +151,30 @@ class ViewMaker {
   }
 
   std::vector<ViewRow> Jobs() const {
-    std::vector<ViewRow> rows;
+    std::vector<JobRow> rows;
     for (const JobId id : c_.jobs_by_name) {
       const Job& job = c_.jobs[id];
-      const std::string_view name = c_.Text(job.name);
-      const bool of_one = name.starts_with(kGroupOfOnePrefix);
       JsonWriter json;
-      json.BeginObject();
-      json.Key("namespace").String(c_.Text(job.ns));
-      json.Key("name").String(of_one ? name.substr(kGroupOfOnePrefix.size()) : name);
-      json.Key("kind").String(of_one ? "Pod" : "PodGroup");
+      BeginJob(json, c_.Text(job.ns), c_.Text(job.name));
       json.Key("queue").String(c_.QueueName(job.queue));
       json.Key("phase").String(ToString(before_.jobs[id.value].phase));
       json.Key("priority").Integer(job.priority);
       json.Key("minMember").Integer(job.min_available);
       WriteTime(json, "created", job.created);
-      WritePods(json, job, before_.jobs[id.value]);
-      const std::string why = WhyItWaits(id);
-      json.Key("waitsFor");
-      if (why.empty()) {
-        json.Null();
-      } else {
-        json.String(why);
-      }
-      WriteLosses(json, c_.JobKey(id));
-      json.EndObject();
+      WritePods(json, before_.jobs[id.value]);
+      EndJob(json, WhyItWaits(id), c_.JobKey(id));
       rows.push_back(
-          {std::string(c_.Text(job.ns)), std::string(c_.QueueName(job.queue)), json.text()});
+          {job.ns,
+           job.name,
+           {std::string(c_.Text(job.ns)), std::string(c_.QueueName(job.queue)), json.text()}});
     }
-    return rows;
+    AddStranded(rows);
+    std::stable_sort(rows.begin(), rows.end(), [&](const JobRow& a, const JobRow& b) {
+      return NamespacedLess(c_.Text(a.ns), c_.Text(a.name), c_.Text(b.ns), c_.Text(b.name));
+    });
+    std::vector<ViewRow> sorted;
+    for (JobRow& row : rows) sorted.push_back(std::move(row.row));
+    return sorted;
   }
 
   std::vector<ViewRow> Zones(const TimeZone& fallback) const {
@@ -178,16 +190,83 @@ class ViewMaker {
   }
 
  private:
-  static void WritePods(JsonWriter& json, const Job& job, const TruthBefore::OfJob& truth) {
+  struct JobRow {
+    StrId ns;
+    StrId name;
+    ViewRow row;
+  };
+  struct Losses {
+    std::set<Timestamp> for_others;
+    Timestamp last;
+  };
+
+  static void BeginJob(JsonWriter& json, std::string_view ns, std::string_view name) {
+    const bool of_one = name.starts_with(kGroupOfOnePrefix);
+    json.BeginObject();
+    json.Key("namespace").String(ns);
+    json.Key("name").String(of_one ? name.substr(kGroupOfOnePrefix.size()) : name);
+    json.Key("kind").String(of_one ? "Pod" : "PodGroup");
+  }
+  void EndJob(JsonWriter& json, const std::string& why, const std::string& key) const {
+    json.Key("waitsFor");
+    if (why.empty()) {
+      json.Null();
+    } else {
+      json.String(why);
+    }
+    WriteLosses(json, key);
+    json.EndObject();
+  }
+
+  // Those that no cycle looks at, because what they name is not there.
+  void AddStranded(std::vector<JobRow>& rows) const {
+    for (const LiveCluster::StrandedGroup& group : live_.FindStranded().groups) {
+      const std::string_view ns = c_.Text(group.ns);
+      const std::string_view name = c_.Text(group.name);
+      const PodGroupFacts* const facts = group.group;
+      const bool named = facts != nullptr && facts->queue != kEmptyStr;
+      const std::string_view queue = facts == nullptr ? std::string_view()
+                                     : named          ? c_.Text(facts->queue)
+                                                      : live_.default_queue();
+      std::string why;
+      if (facts == nullptr) {
+        why = PodWithoutGroup(name);
+      } else if (group.waiting > 0 || facts->job.phase == JobPhase::kPending) {
+        why = name.starts_with(kGroupOfOnePrefix) ? PodWithoutQueue(queue, named, c_)
+                                                  : GroupWithoutQueue(queue, named, c_);
+      }
+      JsonWriter json;
+      BeginJob(json, ns, name);
+      json.Key("queue").String(queue);
+      json.Key("phase");
+      if (facts == nullptr) {
+        json.Null().Key("priority").Null().Key("minMember").Null();
+      } else {
+        json.String(ToString(facts->job.phase)).Key("priority").Null();
+        json.Key("minMember").Integer(facts->job.min_available);
+      }
+      WriteTime(json, "created",
+                facts == nullptr ? std::nullopt : std::optional(facts->job.created));
+      WritePods(json, group);
+      EndJob(json, why, fmt::format("{}/{}", ns, name));
+      rows.push_back({group.ns, group.name, {std::string(ns), std::string(queue), json.text()}});
+    }
+  }
+
+  // Of a job in the tables, or of one that is stranded.
+  template <class Counts>
+  static void WritePods(JsonWriter& json, const Counts& counts) {
+    int64_t total = 0;
+    for (const int32_t count : counts.count) total += count;
     json.Key("pods").BeginObject();
-    json.Key("total").Integer(static_cast<int64_t>(job.tasks.size()));
-    json.Key("waiting").Integer(truth.Waiting());
-    json.Key("binding").Integer(truth.Count(TaskStatus::kBinding));
-    json.Key("bound").Integer(truth.Count(TaskStatus::kBound));
-    json.Key("running").Integer(truth.Count(TaskStatus::kRunning));
-    json.Key("releasing").Integer(truth.Count(TaskStatus::kReleasing));
-    json.Key("succeeded").Integer(truth.Count(TaskStatus::kSucceeded));
-    json.Key("failed").Integer(truth.Count(TaskStatus::kFailed));
+    json.Key("total").Integer(total);
+    json.Key("waiting").Integer(counts.Count(TaskStatus::kPending));
+    json.Key("binding").Integer(counts.Count(TaskStatus::kBinding));
+    json.Key("bound").Integer(counts.Count(TaskStatus::kBound));
+    json.Key("running").Integer(counts.Count(TaskStatus::kRunning));
+    json.Key("releasing").Integer(counts.Count(TaskStatus::kReleasing));
+    json.Key("succeeded").Integer(counts.Count(TaskStatus::kSucceeded));
+    json.Key("failed").Integer(counts.Count(TaskStatus::kFailed));
     json.EndObject();
   }
 
@@ -199,26 +278,34 @@ class ViewMaker {
       return {};
     if (const std::string* refused = s_.EnqueueRefusal(id)) return *refused;
     if (job.tasks.empty()) return "its pods: there are none yet";
+    if (const std::optional<PodShortage> shortage = ShortageOf(s_, id)) return shortage->message;
     if (job.Count(TaskStatus::kPipelined) > 0 && job.IsPipelined())
       return "room is being made for it";
     // Placed by the cycle that nobody hears of: the next one will do the same.
     if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated) == 0)
       return "the next cycle";
     std::string reason = s_.WaitingReason(id);
+    if (const std::string queue = FurtherCause(s_, id); !queue.empty()) reason += "; " + queue;
     for (const WhyWaiting::Answer& answer : why_.Of(id))
       reason += (reason.empty() ? "" : "; ") + std::string(answer.action) + ": " + answer.reason;
     return reason;
   }
 
+  // What was decided in our time, and what was remembered of the time before.
   void WriteLosses(JsonWriter& json, const std::string& key) const {
-    const CycleMemory::JobEvictions* evictions = memory_.FindJobEvictions(key);
-    const CycleMemory::JobLoss* loss = memory_.FindJobLoss(key);
+    Losses losses;
+    if (const auto known = losses_.find(key); known != losses_.end()) losses = known->second;
+    if (const CycleMemory::JobEvictions* evictions = memory_.FindJobEvictions(key))
+      losses.for_others.insert(evictions->times.begin(), evictions->times.end());
+    if (!losses.for_others.empty())
+      losses.last = std::max(losses.last, *losses.for_others.rbegin());
+    if (const CycleMemory::JobLoss* loss = memory_.FindJobLoss(key))
+      losses.last = std::max(losses.last, loss->at);
     json.Key("evictions").BeginObject();
     json.Key("forOthers").BeginArray();
-    if (evictions != nullptr)
-      for (const Timestamp at : evictions->times) json.String(FormatRfc3339(at));
+    for (const Timestamp at : losses.for_others) json.String(FormatRfc3339(at));
     json.EndArray();
-    WriteTime(json, "last", loss != nullptr ? std::optional(loss->at) : std::nullopt);
+    WriteTime(json, "last", losses.last);
     json.EndObject();
   }
 
@@ -281,6 +368,8 @@ class ViewMaker {
   const Session& s_;
   const Cluster& c_;
   const CycleMemory& memory_;
+  const LiveCluster& live_;
+  std::map<std::string, Losses> losses_;  // by job
   const TruthBefore& before_;
   WhyWaiting why_;
   AccessRules access_;
@@ -303,7 +392,7 @@ ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptio
   log.CaptureTo(&muted);
   Session session(cluster, config, {.now = now, .zone = zone, .memory = &memory}, log);
   session.RunActions();
-  const ViewMaker maker(session, *state.memory, before);
+  const ViewMaker maker(session, state, world.live(), before);
   return {.queues = maker.Queues(),
           .jobs = maker.Jobs(),
           .zones = maker.Zones(zone),

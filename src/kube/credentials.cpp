@@ -1,10 +1,12 @@
 #include "kube/credentials.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/base64.h"
+#include "base/log_text.h"
 
 namespace krafla {
 
@@ -33,19 +35,40 @@ Credentials::Clock::time_point GoodUntil(Timestamp expires) {
 
 }  // namespace
 
-Credentials::Credentials(KubeConnection connection, Surroundings surroundings)
-    : connection_(std::move(connection)), surroundings_(std::move(surroundings)) {}
+Credentials::Credentials(KubeConnection connection, Surroundings surroundings,
+                         std::function<void(const std::string& line)> log)
+    : connection_(std::move(connection)),
+      surroundings_(std::move(surroundings)),
+      log_(std::move(log)) {}
 
-Result<std::string> Credentials::ReadCa() const {
-  return ReadPem(connection_.ca, surroundings_);
+void Credentials::NoteUnreadable(bool& known, const std::string& problem) {
+  const bool unreadable = !problem.empty();
+  if (std::exchange(known, unreadable) == unreadable || !log_) return;
+  log_(unreadable ? fmt::format("warning: credentials can no longer be read; what was read before "
+                                "stays error={}",
+                                LogQuoted(problem))
+                  : std::string("credentials can be read again"));
+}
+
+Result<std::string> Credentials::ReadCa() {
+  const std::scoped_lock lock(mutex_);
+  Result<std::string> ca = ReadPem(connection_.ca, surroundings_);
+  if (!ca && last_ca_.empty()) return ca;
+  NoteUnreadable(ca_unreadable_, ca ? std::string() : ca.error().message);
+  if (ca) last_ca_ = *ca;
+  return last_ca_;
 }
 
 Result<std::shared_ptr<const Identity>> Credentials::Current() {
   const std::scoped_lock lock(mutex_);
   if (current_ != nullptr && Clock::now() < good_until_) return current_;
   Result<std::shared_ptr<const Identity>> fresh = Read();
-  if (fresh) current_ = *fresh;
-  return fresh;
+  // What a plugin gave may have expired: nobody but the plugin can tell.
+  if (!fresh && (last_read_ == nullptr || connection_.exec)) return fresh;
+  NoteUnreadable(unreadable_, fresh ? std::string() : fresh.error().message);
+  if (fresh) last_read_ = *fresh;
+  current_ = last_read_;
+  return current_;
 }
 
 void Credentials::Refused(const std::shared_ptr<const Identity>& identity) {

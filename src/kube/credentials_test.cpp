@@ -53,6 +53,32 @@ TEST(Credentials, ProblemsNameTheFile) {
   EXPECT_EQ(no_pem.ReadCa().error().message, "/ca: is not PEM: it has no -----BEGIN line");
 }
 
+TEST(Credentials, AFileThatVanishesIsWarnedOfOnceAndTheOldOneStays) {
+  Files f;
+  f.files["/token"] = "one\n";
+  f.files["/ca"] = "-----BEGIN CERTIFICATE-----";
+  std::vector<std::string> log;
+  Credentials credentials({.server = "https://x", .ca = {.file = "/ca"}, .token_file = "/token"},
+                          f.surroundings(), [&](const std::string& line) { log.push_back(line); });
+  EXPECT_TRUE(credentials.ReadCa());
+  for (int i = 0; i < 3; ++i) {
+    const auto identity = credentials.Current().value();
+    EXPECT_EQ(identity->authorization, "Bearer one");
+    EXPECT_EQ(credentials.ReadCa().value(), "-----BEGIN CERTIFICATE-----");
+    credentials.Refused(identity);
+    f.files.clear();
+  }
+  EXPECT_EQ(log, (std::vector<std::string>{
+                     "warning: credentials can no longer be read; what was read before stays "
+                     "error=\"/token: cannot be read\"",
+                     "warning: credentials can no longer be read; what was read before stays "
+                     "error=\"/ca: cannot be read\""}));
+  log.clear();
+  f.files["/token"] = "two\n";
+  EXPECT_EQ(credentials.Current().value()->authorization, "Bearer two");
+  EXPECT_EQ(log, (std::vector<std::string>{"credentials can be read again"}));
+}
+
 TEST(Credentials, AnExecPluginIsAskedAgainOnlyWhenItsAnswerIsNoLongerGood) {
   Files f;
   const std::string counter = ::testing::TempDir() + "/krafla_exec_plugin_calls";

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "scheduler/refusal_hold.h"
 
 namespace krafla {
@@ -62,8 +63,8 @@ void Effects::Bind(BindOrder order) {
 
 void Effects::BindFailed(const BindOrder& order, const std::string& problem) {
   ++counts_.bind_failures;
-  Log(fmt::format("binding of volumes failed pod={} node={} error=\"{}\"", order.pod.Key(),
-                  order.node, problem));
+  Log(fmt::format("binding of volumes failed pod={} node={} error={}", order.pod.Key(), order.node,
+                  LogQuoted(problem)));
   events_.Record({order.pod, true, "FailedScheduling",
                   fmt::format("binding volumes on {} failed: {}", order.node, problem)});
   Failed(order.pod, false);
@@ -75,27 +76,48 @@ void Effects::SendBind(BindOrder order, int attempt) {
                       .content_type = std::string(kJsonType),
                       .body = BindingBody(order.pod, order.node),
                       .urgency = Urgency::kBind};
-  client_.Send(std::move(request), [this, order = std::move(order),
-                                    attempt](const HttpResponse& response) {
-    if (Repeat(response, attempt, [this, order, attempt] { SendBind(order, attempt + 1); })) return;
-    --in_flight_;
-    if (response.ok()) {
-      ++counts_.bound;
-      failures_.erase(order.pod.uid);
-      events_.Record({order.pod, false, "Scheduled",
-                      fmt::format("Successfully assigned {} to {}", order.pod.Key(), order.node)});
-      if (options_.on_bound) options_.on_bound(order);
-      return;
-    }
+  client_.Send(
+      std::move(request), [this, order = std::move(order), attempt](const HttpResponse& response) {
+        if (Repeat(response, attempt, [this, order, attempt] { SendBind(order, attempt + 1); }))
+          return;
+        --in_flight_;
+        if (response.ok()) return BindDone(order);
+        if (response.status == 409) return BindInDoubt(order, Describe(response));
+        ++counts_.bind_failures;
+        Log(fmt::format("binding failed pod={} node={} error={}", order.pod.Key(), order.node,
+                        LogQuoted(Describe(response))));
+        const bool gone = response.status == 404;
+        if (!gone)
+          events_.Record({order.pod, true, "FailedScheduling",
+                          fmt::format("binding to {} failed: {}", order.node, Describe(response))});
+        Failed(order.pod, gone);
+      });
+}
+
+void Effects::BindDone(const BindOrder& order) {
+  ++counts_.bound;
+  failures_.erase(order.pod.uid);
+  events_.Record({order.pod, false, "Scheduled",
+                  fmt::format("Successfully assigned {} to {}", order.pod.Key(), order.node)});
+  if (options_.on_bound) options_.on_bound(order);
+}
+
+void Effects::BindInDoubt(const BindOrder& order, const std::string& problem) {
+  Failed(order.pod, true, [this, order, problem] {
+    if (IsBoundTo(order)) return BindDone(order);
     ++counts_.bind_failures;
-    Log(fmt::format("binding failed pod={} node={} error=\"{}\"", order.pod.Key(), order.node,
-                    Describe(response)));
-    // A repeated request may have met its own success; then there is nothing to tell anybody.
-    if (response.status != 404 && response.status != 409)
-      events_.Record({order.pod, true, "FailedScheduling",
-                      fmt::format("binding to {} failed: {}", order.node, Describe(response))});
-    Failed(order.pod, response.status == 404 || response.status == 409);
+    Log(fmt::format("binding failed pod={} node={} error={}", order.pod.Key(), order.node,
+                    LogQuoted(problem)));
   });
+}
+
+// As the server says.
+bool Effects::IsBoundTo(const BindOrder& order) const {
+  if (mirror_.UidOf(WatchedKind::kPod, order.pod.Key()) != order.pod.uid) return false;
+  StringPool& strings = mirror_.live().strings();
+  const PodFacts* pod =
+      mirror_.live().FindPod(strings.Find(order.pod.ns), strings.Find(order.pod.name));
+  return pod != nullptr && strings.Text(pod->task.node_name) == order.node;
 }
 
 void Effects::Evict(std::vector<EvictOrder> orders) {
@@ -172,8 +194,8 @@ void Effects::MemoryAnswered(const std::string& key, const HttpResponse& respons
   in_flight_ -= done.corrections;
   // The next eviction of the group writes it anew; until then a restart counts one too many.
   if (done.corrections != 0 && !written)
-    Log(fmt::format("refused evictions stay written down podgroup={} error=\"{}\"", key,
-                    Describe(response)));
+    Log(fmt::format("refused evictions stay written down podgroup={} error={}", key,
+                    LogQuoted(Describe(response))));
   if (writes.next) {
     SendMemory(key, 0);
   } else {
@@ -246,26 +268,30 @@ void Effects::EvictionRefused(const EvictOrder& order, const HttpResponse& respo
   const bool gone = response.status == 404 || response.status == 409;
   if (!gone) {
     ++counts_.eviction_failures;
-    Log(fmt::format("eviction failed pod={} error=\"{}\"", order.pod.Key(), Describe(response)));
+    Log(fmt::format("eviction failed pod={} error={}", order.pod.Key(),
+                    LogQuoted(Describe(response))));
     events_.Record({order.pod, true, "FailedEviction",
                     fmt::format("was to be {}; refused: {}", order.message, Describe(response))});
   }
   Failed(order.pod, gone);
 }
 
-void Effects::Failed(const ObjectRef& pod, bool at_once) {
+void Effects::Failed(const ObjectRef& pod, bool at_once, std::function<void()> then) {
   if (failures_.size() > kMostRemembered) failures_.clear();
   const int failures = failures_[pod.uid]++;
   // Until then it counts as bound, or as leaving: whoever is refused is not asked again at once.
   const milliseconds hold = at_once && failures == 0 ? milliseconds(0) : HoldAfterRefusal(failures);
-  client_.After(hold, [this, pod] { Reread(pod, 0); });
+  client_.After(hold, [this, pod, then = std::move(then)] { Reread(pod, 0, then); });
 }
 
-void Effects::Reread(const ObjectRef& pod, int attempt) {
-  if (mirror_.UidOf(WatchedKind::kPod, pod.Key()) != pod.uid) return;  // gone meanwhile
+void Effects::Reread(const ObjectRef& pod, int attempt, std::function<void()> then) {
+  if (mirror_.UidOf(WatchedKind::kPod, pod.Key()) != pod.uid) {  // gone meanwhile
+    if (then) then();
+    return;
+  }
   client_.Send(
       {.target = PodPath(pod), .urgency = Urgency::kEvict},
-      [this, pod, attempt](const HttpResponse& response) {
+      [this, pod, attempt, then = std::move(then)](const HttpResponse& response) {
         ObjectMessage message{
             ObjectMessage::What::kReread, WatchedKind::kPod, Padded(response.body), {}};
         if (response.ok())
@@ -279,12 +305,16 @@ void Effects::Reread(const ObjectRef& pod, int attempt) {
         if (response.status != 404 && says_nothing) {
           const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
                                              milliseconds(200) * (1 << std::min(attempt, 7)));
-          client_.After(wait, [this, pod, attempt] { Reread(pod, attempt + 1); });
+          client_.After(wait, [this, pod, attempt, then] { Reread(pod, attempt + 1, then); });
           return;
         }
         mirror_.ForgetExpectation(pod.Key(), pod.uid);
-        if (message.head.uid != pod.uid) return mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
-        mirror_.Apply(std::move(message));
+        if (message.head.uid != pod.uid) {
+          mirror_.Gone(WatchedKind::kPod, pod.Key(), pod.uid);
+        } else {
+          mirror_.Apply(std::move(message));
+        }
+        if (then) then();
       });
 }
 

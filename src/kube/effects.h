@@ -4,7 +4,8 @@
 //     forbids it): then the pod is read again and is what the server says. After repeated failures
 //     that takes a while, so that nobody is asked the same thing in a loop.
 // Answers that may be others next time (429, 5xx, no answer) are asked again first. A binding that
-// was done although its answer was lost is refused the second time and then found done.
+// was done although its answer was lost is refused the second time; whether it is done is known
+// when the pod was read again, and only then it is told as done or as failed.
 //
 // Owned by the scheduling thread.
 #pragma once
@@ -74,6 +75,9 @@ class Effects {
 
  private:
   void SendBind(BindOrder order, int attempt);
+  void BindDone(const BindOrder& order);
+  // Refused because of what the pod is by now: perhaps bound where we wanted it.
+  void BindInDoubt(const BindOrder& order, const std::string& problem);
   void BindFailed(const BindOrder& order, const std::string& problem);
   // What is to be written on a PodGroup, and what waits for it.
   struct MemoryWish {
@@ -99,8 +103,10 @@ class Effects {
   void EvictionRefused(const EvictOrder& order, const HttpResponse& response);
   // Sends `again` a little later, when the answer and the number of attempts allow it.
   bool Repeat(const HttpResponse& response, int attempt, std::function<void()> again);
-  void Failed(const ObjectRef& pod, bool at_once);
-  void Reread(const ObjectRef& pod, int attempt);
+  // `then`: when it is what the server says, or gone.
+  void Failed(const ObjectRef& pod, bool at_once, std::function<void()> then = {});
+  void Reread(const ObjectRef& pod, int attempt, std::function<void()> then);
+  bool IsBoundTo(const BindOrder& order) const;
   void Log(const std::string& line);
 
   ApiClient& client_;

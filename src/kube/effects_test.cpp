@@ -44,6 +44,20 @@ class EffectsTest : public ::testing::Test {
     std::erase_if(lines, [](const std::string& l) { return l.find("/events") != l.npos; });
     return lines;
   }
+  // "Reason: message" of those that were recorded since Requests() was last called.
+  Lines Events() const {
+    Lines recorded;
+    for (size_t i = 0; i < client.requests.size(); ++i)
+      if (client.requests[i].find("/events") != std::string::npos)
+        recorded.push_back(fmt::format("{}: {}", Field(client.bodies[i], "reason"),
+                                       Field(client.bodies[i], "message")));
+    return recorded;
+  }
+  static std::string Field(const std::string& json, const std::string& name) {
+    const std::string key = fmt::format("\"{}\":\"", name);
+    const size_t begin = json.find(key) + key.size();
+    return json.substr(begin, json.find('"', begin) - begin);
+  }
   void Bind() {
     effects.Bind({PodRef("a", "p", "u"), "n1"});
     See(2, "");  // as the loop assumes it, and as old news would not undo it
@@ -76,9 +90,45 @@ TEST_F(EffectsTest, ABindingWhoseAnswerWasLostIsFoundDone) {
   client.Answer(409);
   client.Pass(milliseconds(0));
   EXPECT_EQ(Requests(), (Lines{fmt::format("GET {}", kPath)}));
+  EXPECT_EQ(effects.counts().bound, 0u) << "not known before the pod was read";
   client.Answer(200, Pod(3, "n1"));
   EXPECT_EQ(Status(), TaskStatus::kRunning);
   EXPECT_EQ(mirror.expectations(), 0u);
+  EXPECT_EQ(effects.counts().bound, 1u);
+  EXPECT_EQ(effects.counts().bind_failures, 0u);
+  EXPECT_EQ(Events(), (Lines{"Scheduled: Successfully assigned a/p to n1"}));
+}
+
+TEST_F(EffectsTest, ABindingThatTheWatchWasFasterToShowIsFoundDone) {
+  Bind();
+  client.Answer(0);
+  client.Pass(milliseconds(100));
+  client.Answer(409);
+  See(3, "n1");
+  client.Pass(milliseconds(0));
+  client.Answer(200, Pod(3, "n1"));
+  EXPECT_EQ(effects.counts().bound, 1u);
+  EXPECT_EQ(Events(), (Lines{"Scheduled: Successfully assigned a/p to n1"}));
+}
+
+TEST_F(EffectsTest, APodThatSomebodyElseHasBoundElsewhereIsNoSuccess) {
+  Bind();
+  client.Answer(409);
+  client.Pass(milliseconds(0));
+  client.Answer(200, Pod(3, "n2"));
+  EXPECT_EQ(Status(), TaskStatus::kRunning);
+  EXPECT_EQ(effects.counts().bound, 0u);
+  EXPECT_EQ(effects.counts().bind_failures, 1u);
+  EXPECT_EQ(Events(), Lines{});
+}
+
+TEST_F(EffectsTest, APodThatIsGoneWhenItIsLookedAtIsAFailure) {
+  Bind();
+  client.Answer(409);
+  mirror.Gone(WatchedKind::kPod, "a/p", "u");
+  client.Pass(milliseconds(0));
+  EXPECT_EQ(client.open(), 0u) << "nobody is asked";
+  EXPECT_EQ(effects.counts().bind_failures, 1u);
 }
 
 TEST_F(EffectsTest, ARefusedBindingComesBackAfterAWhileThatGrows) {

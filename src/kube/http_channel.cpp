@@ -178,7 +178,7 @@ class HttpChannel::Impl {
       if (reconnect_) Reconnect();
       if (!stop_) curl_multi_poll(multi_, nullptr, 0, WaitMs(), nullptr);
     }
-    FailAll("the channel is closed", true, false);
+    FailAll("the channel is closed", true, {.closing = true});
     const std::scoped_lock lock(wake_mutex_);
     wake_ = nullptr;
     curl_multi_cleanup(multi_);
@@ -204,7 +204,7 @@ class HttpChannel::Impl {
 
   void KeepBackAll() {
     const size_t open = transfers_.size();
-    FailAll(kKeptBack, true, true);
+    FailAll(kKeptBack, true, {.kept_back = true});
     if (open != 0) DropConnections();  // and what the kernel still would send
     if (open != 0 && options_.log)
       options_.log(
@@ -332,6 +332,7 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, &SetSocketOptions);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, &OnBody);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, &OnHeader);
+    curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's are not the server's
     if (!to.proxy_url.empty()) curl_easy_setopt(e, CURLOPT_PROXY, to.proxy_url.c_str());
     if (to.server.starts_with("https://")) SetTls(t);
   }
@@ -423,14 +424,27 @@ class HttpChannel::Impl {
     }
   }
 
-  static size_t OnHeader(char*, size_t size, size_t count, void* data) {
-    static_cast<Transfer*>(data)->channel->heard_ = Clock::now();
-    return size * count;
+  static size_t OnHeader(char* text, size_t size, size_t count, void* data) {
+    Transfer& t = *static_cast<Transfer*>(data);
+    t.channel->Heard();
+    const std::string_view line(text, size * count);
+    // An empty line is the last one.
+    if (t.request.on_open && (line == "\r\n" || line == "\n")) {
+      long status = 0;
+      curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
+      if (status >= 200 && status < 300) t.request.on_open();
+    }
+    return line.size();
+  }
+
+  void Heard() {
+    heard_ = Clock::now();
+    said_silent_ = false;
   }
 
   static size_t OnBody(char* text, size_t size, size_t count, void* data) {
     Transfer& t = *static_cast<Transfer*>(data);
-    t.channel->heard_ = Clock::now();
+    t.channel->Heard();
     const std::string_view piece(text, size * count);
     if (t.request.on_data) {
       long status = 0;
@@ -540,10 +554,11 @@ class HttpChannel::Impl {
   // Everything that is open fails and the connections are closed: what hangs on one that no longer
   // answers would wait for ever.
   void Reconnect() {
-    if (options_.log)
+    // Once, until something is heard again: whoever asks tells what becomes of it.
+    if (options_.log && !std::exchange(said_silent_, true))
       options_.log(fmt::format("connection does not answer; connecting anew channel={} streams={}",
                                options_.name, transfers_.size()));
-    FailAll("the connection does not answer", false, false);
+    FailAll("the connection does not answer", false, {});
     DropConnections();
     heard_ = Clock::now();
     reconnect_ = false;  // the question that was open has failed with the rest
@@ -561,11 +576,16 @@ class HttpChannel::Impl {
     curl_multi_wakeup(multi_);  // whoever has woken the old one is not forgotten
   }
 
-  void FailAll(const std::string& why, bool waiting_too, bool kept_back) {
+  struct HowItFails {
+    bool kept_back = false;
+    bool closing = false;
+  };
+  void FailAll(const std::string& why, bool waiting_too, HowItFails how) {
     auto transfers = std::exchange(transfers_, {});
     for (auto& [easy, transfer] : transfers) curl_multi_remove_handle(multi_, easy);
     for (auto& [easy, transfer] : transfers) {
-      transfer->response.kept_back = kept_back && !transfer->is_probe;
+      transfer->response.kept_back = how.kept_back && !transfer->is_probe;
+      transfer->response.closing = how.closing;
       Finish(std::move(transfer), why);
     }
     if (!waiting_too) return;
@@ -577,7 +597,8 @@ class HttpChannel::Impl {
     for (auto& queue : waiting) {
       for (HttpRequest& request : queue) {
         --open_;
-        if (request.on_done) request.on_done({.error = why, .kept_back = kept_back});
+        if (request.on_done)
+          request.on_done({.error = why, .kept_back = how.kept_back, .closing = how.closing});
       }
     }
   }
@@ -621,6 +642,7 @@ class HttpChannel::Impl {
   std::string ca_;
   uint64_t ca_generation_ = 1;
   Clock::time_point heard_ = Clock::now();
+  bool said_silent_ = false;  // that nothing is heard was logged
   bool probing_ = false;
   bool reconnect_ = false;
   bool rate_limited_ = false;

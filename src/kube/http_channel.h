@@ -27,6 +27,8 @@ struct HttpResponse {
   // Not sent, or cut off while it was under way, because we may no longer write (send_until): there
   // is no use in asking again, and what the server has made of it is open.
   bool kept_back = false;
+  // The channel is being taken down: nothing has failed, nobody is interested any more.
+  bool closing = false;
 
   bool ok() const { return status >= 200 && status < 300; }
 };
@@ -45,6 +47,8 @@ struct HttpRequest {
   // For streams: takes the body piece by piece as it arrives, when the status is 2xx. False: not
   // now; the same piece comes again after Resume.
   std::function<bool(std::string_view)> on_data;
+  // The server has said 2xx; what it has to say may take its time.
+  std::function<void()> on_open;
   std::function<void(HttpResponse)> on_done;
 };
 
@@ -66,7 +70,7 @@ struct HttpChannelOptions {
 class HttpChannel {
  public:
   HttpChannel(Credentials& credentials, HttpChannelOptions options);
-  // Requests that are still open end with an error; their callbacks run before this returns.
+  // Requests that are still open end as `closing`; their callbacks run before this returns.
   ~HttpChannel();
   HttpChannel(const HttpChannel&) = delete;
   HttpChannel& operator=(const HttpChannel&) = delete;

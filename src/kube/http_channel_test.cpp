@@ -128,6 +128,50 @@ TEST_F(HttpChannelTest, AStreamThatIsToldNotNowComesAgain) {
   EXPECT_EQ(taken, "one\ntwo\n");
 }
 
+TEST_F(HttpChannelTest, AStreamIsOpenBeforeAnythingComes) {
+  HttpChannel channel(*credentials, {.name = "test"});
+  std::vector<std::string> order;
+  const auto follow = [&](const std::string& target) {
+    std::promise<void> done;
+    HttpRequest request = Get(target);
+    request.on_open = [&] { order.push_back("open"); };
+    request.on_data = [&](std::string_view) {
+      if (order.empty() || order.back() != "data") order.push_back("data");
+      return true;
+    };
+    request.on_done = [&](HttpResponse response) {
+      order.push_back(std::to_string(response.status));
+      done.set_value();
+    };
+    channel.Send(std::move(request));
+    done.get_future().wait();
+    return std::exchange(order, {});
+  };
+  EXPECT_EQ(follow("/stream"), (std::vector<std::string>{"open", "data", "200"}));
+  EXPECT_EQ(follow("/busy"), (std::vector<std::string>{"429"}));
+}
+
+TEST_F(HttpChannelTest, WhatIsOpenWhenWeStopHasNotFailed) {
+  std::vector<HttpResponse> responses;
+  {
+    HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1});
+    for (int i = 0; i < 2; ++i) {  // one under way, one waiting
+      HttpRequest request = Get("/held");
+      request.on_done = [&](HttpResponse response) { responses.push_back(std::move(response)); };
+      channel.Send(std::move(request));
+    }
+    while (held == 0) std::this_thread::yield();
+  }
+  ASSERT_EQ(responses.size(), 2u);
+  for (const HttpResponse& response : responses) {
+    EXPECT_TRUE(response.closing);
+    EXPECT_FALSE(response.kept_back);
+    EXPECT_EQ(response.status, 0);
+  }
+  HttpChannel channel(*credentials, {.name = "test"});
+  EXPECT_FALSE(channel.Ask(Get("/slow", 100)).closing) << "this one has";
+}
+
 TEST_F(HttpChannelTest, UrgentRequestsGoFirst) {
   HttpChannel channel(*credentials, {.name = "test", .max_in_flight = 1});
   std::mutex mutex;

@@ -37,11 +37,36 @@ struct Named {
 };
 using NamedEntries = std::map<std::string, Named, std::less<>>;
 
+// What is wrong with a file that has to be there, if anything; an empty path is none.
+std::optional<std::string> ProblemWithPem(const std::string& file,
+                                          const Surroundings& surroundings) {
+  if (file.empty()) return std::nullopt;
+  const Result<std::string> text = surroundings.read(file);
+  if (!text) return fmt::format("expected a file in PEM: {}: {}", file, text.error().message);
+  if (text->find("-----BEGIN ") == std::string::npos)
+    return fmt::format("expected a file in PEM: {}: it has no -----BEGIN line", file);
+  return std::nullopt;
+}
+
+std::optional<std::string> ProblemWithToken(const std::string& file,
+                                            const Surroundings& surroundings) {
+  if (file.empty()) return std::nullopt;
+  const Result<std::string> text = surroundings.read(file);
+  if (!text) return fmt::format("expected a file with a token: {}: {}", file, text.error().message);
+  if (text->find_first_not_of("\r\n") == std::string::npos)
+    return fmt::format("expected a file with a token: {}: it is empty", file);
+  return std::nullopt;
+}
+
 // One mapping of a file, with messages that say where.
 class Section {
  public:
-  Section(const Named& named, std::string title, Diagnostics& diagnostics)
-      : named_(named), title_(std::move(title)), diagnostics_(diagnostics) {}
+  Section(const Named& named, std::string title, const Surroundings& surroundings,
+          Diagnostics& diagnostics)
+      : named_(named),
+        title_(std::move(title)),
+        surroundings_(surroundings),
+        diagnostics_(diagnostics) {}
 
   const YamlNode* Find(std::string_view key) const {
     if (named_.body == nullptr) return nullptr;
@@ -88,6 +113,8 @@ class Section {
     const std::string coded = Text(key + "-data");
     if (coded.empty()) {
       source.file = Path(key);
+      if (const auto problem = ProblemWithPem(source.file, surroundings_))
+        Wrong(*Find(key), key, *problem);
       return source;
     }
     Result<std::string> data = DecodeBase64(coded);
@@ -100,6 +127,13 @@ class Section {
       source.data = std::move(*data);
     }
     return source;
+  }
+  // Read again and again later; one that is not there at the start is a mistake.
+  std::string TokenFile(std::string_view key) {
+    std::string file = Path(key);
+    if (const auto problem = ProblemWithToken(file, surroundings_))
+      Wrong(*Find(key), key, *problem);
+    return file;
   }
   void Wrong(const YamlNode& at, std::string_view key, std::string message) {
     diagnostics_.Add({Severity::kError, named_.file->path, at.location, title_, std::string(key),
@@ -120,6 +154,7 @@ class Section {
  private:
   Named named_;
   std::string title_;
+  const Surroundings& surroundings_;
   Diagnostics& diagnostics_;
 };
 
@@ -182,9 +217,10 @@ class Finder {
     connection.ca.file = std::string(kServiceAccountFolder) + "/ca.crt";
     connection.token_file = std::string(kServiceAccountFolder) + "/token";
     connection.origin = "the pod's service account";
-    if (!surroundings_.exists(connection.ca.file)) {
-      diagnostics_.Error(connection.ca.file, {}, "is missing beside the service account's token");
-    }
+    if (const auto problem = ProblemWithPem(connection.ca.file, surroundings_))
+      diagnostics_.Error("service account", {}, *problem);
+    if (const auto problem = ProblemWithToken(connection.token_file, surroundings_))
+      diagnostics_.Error("service account", {}, *problem);
     return connection;
   }
 
@@ -219,7 +255,7 @@ class Finder {
   }
 
   void Merge(const ConfigFile& file) {
-    Section top({&file, &file.root}, "kubeconfig", diagnostics_);
+    Section top({&file, &file.root}, "kubeconfig", surroundings_, diagnostics_);
     if (current_.empty()) {
       current_ = top.Text("current-context");
       if (!current_.empty()) current_at_ = {file.path, top.Find("current-context")->location};
@@ -275,7 +311,7 @@ class Finder {
     }
     const Named* context = Lookup(contexts_, current_, "context", "current-context");
     if (context == nullptr) return connection;
-    Section section(*context, fmt::format("context {}", current_), diagnostics_);
+    Section section(*context, fmt::format("context {}", current_), surroundings_, diagnostics_);
     const std::string cluster_name = section.Text("cluster");
     const std::string user_name = section.Text("user");
     connection.origin = fmt::format("{}, context {}", paths, current_);
@@ -286,11 +322,13 @@ class Finder {
     }
     const std::string from = fmt::format("context {}", Quoted(current_));
     if (const Named* cluster = Lookup(clusters_, cluster_name, "cluster", from))
-      ReadClusterEntry(Section(*cluster, fmt::format("cluster {}", cluster_name), diagnostics_),
-                       connection);
+      ReadClusterEntry(
+          Section(*cluster, fmt::format("cluster {}", cluster_name), surroundings_, diagnostics_),
+          connection);
     if (user_name.empty()) return connection;  // as nobody
     if (const Named* user = Lookup(users_, user_name, "user", from))
-      ReadUser(Section(*user, fmt::format("user {}", user_name), diagnostics_), connection);
+      ReadUser(Section(*user, fmt::format("user {}", user_name), surroundings_, diagnostics_),
+               connection);
     return connection;
   }
 
@@ -341,7 +379,7 @@ class Finder {
     connection.client_certificate = section.Pem("client-certificate");
     connection.client_key = section.Pem("client-key");
     connection.token = section.Text("token");
-    connection.token_file = section.Path("tokenFile");
+    connection.token_file = section.TokenFile("tokenFile");
     connection.username = section.Text("username");
     connection.password = section.Text("password");
     connection.impersonate_user = section.Text("as");
@@ -367,7 +405,7 @@ class Finder {
   }
 
   void ReadExec(const YamlNode& node, Section& user, KubeConnection& connection) {
-    Section section(user.Inside("exec"), "exec plugin", diagnostics_);
+    Section section(user.Inside("exec"), "exec plugin", surroundings_, diagnostics_);
     ExecPlugin plugin;
     plugin.api_version = section.Text("apiVersion");
     plugin.command = section.Text("command");

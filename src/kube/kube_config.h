@@ -2,8 +2,8 @@
 // KUBECONFIG, or the one in the home directory) or a pod's service account.
 //
 // Reading is pure: files and the environment come in through Surroundings, nothing is connected to.
-// Certificates and tokens that are files are read by whoever connects, again and again where they
-// rotate.
+// Certificates and tokens that are files are looked at here, so that a missing one is a mistake at
+// the start; they are read by whoever connects, again and again where they rotate.
 #pragma once
 
 #include <functional>

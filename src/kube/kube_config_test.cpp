@@ -67,7 +67,11 @@ TEST(KubeConfig, PathsStartAtTheirFile) {
   m.files["/etc/kube/k.conf"] =
       Config("{server: 'https://x', certificate-authority: pki/ca.crt}",
              "{client-certificate: ../a.crt, client-key: /abs/a.key, tokenFile: t}");
+  for (const char* file : {"/etc/kube/pki/ca.crt", "/etc/a.crt", "/abs/a.key"})
+    m.files[file] = kPem;
+  m.files["/etc/kube/t"] = "token";
   const KubeConnection c = m.Find({.kubeconfig = "/etc/kube/k.conf"});
+  EXPECT_EQ(m.Problems(), "");
   EXPECT_EQ(c.ca.file, "/etc/kube/pki/ca.crt");
   EXPECT_EQ(c.client_certificate.file, "/etc/a.crt");
   EXPECT_EQ(c.client_key.file, "/abs/a.key");
@@ -165,6 +169,8 @@ TEST(KubeConfig, AnExecPlugin) {
 void ExpectProblem(const std::string& text, const std::string& problem) {
   Machine m;
   m.files["/k"] = text;
+  m.files["/a"] = kPem;
+  m.files["/empty"] = "\n";
   m.Find({.kubeconfig = "/k"});
   EXPECT_TRUE(m.diagnostics.HasErrors());
   EXPECT_EQ(m.Problems(), problem + "\n");
@@ -190,6 +196,30 @@ TEST(KubeConfig, MistakesAreNamedWithTheirPlace) {
   ExpectProblem(Config("{server: 'https://x'}", "{auth-provider: {name: gcp}}"),
                 "/k:12:25: error: user u: auth-provider: is no longer part of Kubernetes; use an "
                 "exec plugin instead");
+}
+
+TEST(KubeConfig, FilesThatAreNotThereAreMistakes) {
+  ExpectProblem(Config("{server: 'https://x', certificate-authority: ca.crt}", "{}"),
+                "/k:9:57: error: cluster k: certificate-authority: expected a file in PEM: "
+                "/ca.crt: cannot be read");
+  ExpectProblem(Config("{server: 'https://x', certificate-authority: empty}", "{}"),
+                "/k:9:57: error: cluster k: certificate-authority: expected a file in PEM: "
+                "/empty: it has no -----BEGIN line");
+  ExpectProblem(Config("{server: 'https://x'}", "{client-certificate: a, client-key: b}"),
+                "/k:12:45: error: user u: client-key: expected a file in PEM: /b: cannot be read");
+  ExpectProblem(Config("{server: 'https://x'}", "{tokenFile: /run/token}"),
+                "/k:12:21: error: user u: tokenFile: expected a file with a token: /run/token: "
+                "cannot be read");
+  ExpectProblem(Config("{server: 'https://x'}", "{tokenFile: empty}"),
+                "/k:12:21: error: user u: tokenFile: expected a file with a token: /empty: it is "
+                "empty");
+  Machine pod;
+  const std::string folder = "/var/run/secrets/kubernetes.io/serviceaccount";
+  pod.variables["KUBERNETES_SERVICE_HOST"] = "10.0.0.1";
+  pod.files[folder + "/token"] = "t";
+  pod.Find();
+  EXPECT_EQ(pod.Problems(), "service account: error: expected a file in PEM: " + folder +
+                                "/ca.crt: cannot be read\n");
 }
 
 TEST(KubeConfig, SecretsAreNotShownInMessages) {

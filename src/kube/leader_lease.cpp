@@ -96,8 +96,12 @@ bool LeaseWatch::IsFree(const LeaseRecord& record, Clock::time_point now) {
   return now - since_ >= std::chrono::seconds(record.duration_s);
 }
 
-LeaderLease::LeaderLease(HttpChannel& channel, LeaseOptions options)
-    : channel_(channel), options_(std::move(options)), thread_([this] { Run(); }) {}
+LeaderLease::LeaderLease(HttpChannel& channel, OutageLog& outages, LeaseOptions options)
+    : channel_(channel),
+      outages_(outages),
+      options_(std::move(options)),
+      resource_(fmt::format("leases {}/{}", options_.ns, options_.name)),
+      thread_([this] { Run(); }) {}
 
 LeaderLease::~LeaderLease() {
   Stop();
@@ -124,6 +128,10 @@ void LeaderLease::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void LeaderLease::NoteFailure(const char* verb, const HttpResponse& response) {
+  if (!response.closing) outages_.Failed(verb, resource_, response);
+}
+
 std::string LeaderLease::Path() const {
   return fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases", options_.ns);
 }
@@ -137,9 +145,6 @@ bool LeaderLease::TryAcquire() {
   const Clock::time_point begin = Clock::now();
   const milliseconds patience =
       std::min<milliseconds>(options_.renew_deadline / 2, milliseconds(5000));
-  const auto log = [&](const std::string& line) {
-    if (options_.log) options_.log(line);
-  };
   const HttpResponse read =
       channel_.Ask({.target = Path() + "/" + options_.name, .timeout = patience});
   HttpResponse written;
@@ -150,18 +155,18 @@ bool LeaderLease::TryAcquire() {
                             .body = LeaseBody(options_, WallClock()),
                             .timeout = patience});
   } else if (!read.ok()) {
-    log(fmt::format("lease cannot be read lease={}/{} error=\"{}\"", options_.ns, options_.name,
-                    Describe(read)));
+    NoteFailure("get", read);
     return false;
   } else {
     const Result<LeaseRecord> record = ParseLease(read.body);
     if (!record) {
-      log(fmt::format("lease cannot be understood error=\"{}\"", record.error().message));
+      NoteFailure("get", {.status = read.status, .error = record.error().message});
       return false;
     }
     if (record->holder != options_.identity && !watch_.IsFree(*record, begin)) {
-      if (!std::exchange(logged_other_, true))
-        log(fmt::format("somebody else leads holder={}", record->holder));
+      outages_.Worked(resource_);
+      if (!std::exchange(logged_other_, true) && options_.log)
+        options_.log(fmt::format("somebody else leads holder={}", record->holder));
       if (held_) write_until_ = 0;  // it was taken from us
       return false;
     }
@@ -172,11 +177,11 @@ bool LeaderLease::TryAcquire() {
                             .timeout = patience});
   }
   if (!written.ok()) {
-    if (written.status != 409)
-      log(fmt::format("lease cannot be written lease={}/{} error=\"{}\"", options_.ns,
-                      options_.name, Describe(written)));
+    // Somebody else was quicker.
+    if (written.status != 409) NoteFailure(read.status == 404 ? "create" : "patch", written);
     return false;
   }
+  outages_.Worked(resource_);
   if (Result<LeaseRecord> record = ParseLease(written.body)) last_ = std::move(*record);
   // Counted from before it was asked for: others count from later.
   write_until_ = (begin + options_.renew_deadline).time_since_epoch().count();

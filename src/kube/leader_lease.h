@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/timestamp.h"
 #include "kube/http_channel.h"
+#include "kube/outage_log.h"
 
 namespace krafla {
 
@@ -63,7 +64,7 @@ class LeaderLease {
  public:
   using Clock = std::chrono::steady_clock;
 
-  LeaderLease(HttpChannel& channel, LeaseOptions options);
+  LeaderLease(HttpChannel& channel, OutageLog& outages, LeaseOptions options);
   ~LeaderLease();
 
   bool leading() const { return MayWrite(); }
@@ -81,9 +82,12 @@ class LeaderLease {
   bool TryAcquire();
   bool Sleep(std::chrono::milliseconds time);
   std::string Path() const;
+  void NoteFailure(const char* verb, const HttpResponse& response);
 
   HttpChannel& channel_;
+  OutageLog& outages_;
   const LeaseOptions options_;
+  const std::string resource_;  // for the log
   std::atomic<Clock::rep> write_until_ = 0;
   LeaseWatch watch_;
   std::optional<LeaseRecord> last_;

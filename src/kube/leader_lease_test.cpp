@@ -86,12 +86,16 @@ TEST(LeaderLease, WhatIsUnderWayEndsWithTheLease) {
     HttpChannel leasing(credentials, {.name = "lease"});
     std::promise<void> started;
     std::promise<void> lost;
-    LeaderLease leader(leasing, {.identity = "us",
-                                 .renew_deadline = milliseconds(1000),
-                                 .retry_period = milliseconds(50),
-                                 .log = {},
-                                 .on_started = [&] { started.set_value(); },
-                                 .on_lost = [&] { lost.set_value(); }});
+    OutageLog outages({.server = "x",
+                       .after = [](milliseconds, const std::function<void()>&) {},
+                       .log = [](const std::string&) {}});
+    LeaderLease leader(leasing, outages,
+                       {.identity = "us",
+                        .renew_deadline = milliseconds(1000),
+                        .retry_period = milliseconds(50),
+                        .log = {},
+                        .on_started = [&] { started.set_value(); },
+                        .on_lost = [&] { lost.set_value(); }});
     HttpChannel writing(credentials,
                         {.name = "writes", .send_until = [&] { return leader.write_until(); }});
     started.get_future().wait();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
 #include "kube/volume_choices.h"
@@ -94,6 +95,7 @@ bool LiveScheduler::Run(milliseconds patience) {
     }
     CheckConfig();
     const bool leading = ready_ && options_.may_write();
+    parts_.mirror.SetFollows(!leading);
     if (leading) {
       // Whoever led before us may have evicted since we last looked.
       if (!led_) parts_.mirror.RecallEvictions(loop_.memory());
@@ -123,7 +125,7 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
   if (changed_since_) {
     // A cluster in motion costs a quarter of a processor at most.
-    const bool calm = !something_new_ && parts_.statuses.waiting_pods() == 0;
+    const bool calm = !something_new_ && !parts_.statuses.some_pod_is_looked_at();
     const milliseconds least = calm ? options_.calm_coalescing : options_.coalescing;
     const auto delay = std::clamp<Clock::duration>(
         3 * last_cycle_, least, std::max<Clock::duration>(options_.schedule_period, least));
@@ -213,7 +215,7 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
 void LiveScheduler::ReportRings() {
   for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings()) {
     ++rings_;
-    Log(fmt::format("jobs evict each other in turn ring=\"{}\"", ring.text));
+    Log(fmt::format("jobs evict each other in turn ring={}", LogQuoted(ring.text)));
     for (const std::string& job : ring.jobs)
       if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, job);
           !uid.empty())
@@ -252,7 +254,8 @@ void LiveScheduler::CreateQueue(const std::string& name, bool reclaimable, int a
       [this, name, reclaimable, attempt](const HttpResponse& response) {
         if (response.ok()) return Log(fmt::format("queue created name={}", name));
         if (response.status == 409) return;  // somebody was faster
-        Log(fmt::format("queue cannot be created name={} error=\"{}\"", name, Describe(response)));
+        Log(fmt::format("queue cannot be created name={} error={}", name,
+                        LogQuoted(Describe(response))));
         if (!IsTransient(response)) return;
         parts_.client.After(
             std::max(response.retry_after.value_or(milliseconds(0)),

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "manifest/reduced_object.h"
 
 namespace krafla {
@@ -43,10 +44,12 @@ milliseconds Backoff::Next() {
       std::uniform_int_distribution<int64_t>(std::max<int64_t>(1, most / 2), most)(random_));
 }
 
-Reflector::Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, Options options)
+Reflector::Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, OutageLog& outages,
+                     Options options)
     : info_(InfoOf(kind)),
       channel_(channel),
       inbox_(inbox),
+      outages_(outages),
       options_(std::move(options)),
       decoder_(
           {.lenient = true, .scheduler_names = options_.scheduler_names, .finds_odd_words = false}),
@@ -98,6 +101,7 @@ void Reflector::ListPage() {
   if (!continue_token_.empty()) request.target += "&continue=" + Escaped(continue_token_);
   request.timeout = milliseconds(60'000);
   request.on_done = [this](HttpResponse response) {
+    if (response.closing) return;
     if (response.status == 410) {
       Log(fmt::format("list expired between pages; beginning again kind={}", info_.name));
       return List();
@@ -111,7 +115,6 @@ void Reflector::ListPage() {
         });
     if (!page) {
       response.error = page.error().message;
-      response.status = 0;
       return Retry(response, "list", &Reflector::List);
     }
     continue_token_ = page->continue_token;
@@ -120,6 +123,7 @@ void Reflector::ListPage() {
     inbox_.PutAlways({ObjectMessage::What::kSyncEnds, info_.kind, {}, {}});
     if (!std::exchange(synced_, true)) Log(fmt::format("listed kind={}", info_.name));
     backoff_.Reset();
+    NoteItWorks();
     Watch();
   };
   channel_.Send(std::move(request));
@@ -145,6 +149,8 @@ void Reflector::Open(const std::string& query, bool listing) {
                                info_.path, seconds, query);
   request.timeout = std::chrono::seconds(seconds + 60);
   request.on_data = [this](std::string_view piece) { return OnData(piece); };
+  // A kind of which there is nothing new is silent for a minute, and well.
+  if (!listing) request.on_open = [this] { NoteItWorks(); };
   request.on_done = [this, listing](HttpResponse response) {
     OnWatchDone(std::move(response), listing);
   };
@@ -195,8 +201,8 @@ bool Reflector::OnLine(std::string_view line) {
     // unknown: only a list can tell.
     broken_ = true;
     too_old_ = true;
-    Log(fmt::format("watch cannot be read; listing again kind={} error=\"{}\"", info_.name,
-                    event.error().message));
+    Log(fmt::format("watch cannot be read; listing again kind={} error={}", info_.name,
+                    LogQuoted(event.error().message)));
     return true;
   }
   switch (event->type) {
@@ -230,10 +236,16 @@ bool Reflector::OnLine(std::string_view line) {
     relisting_ = false;
   }
   backoff_.Reset();
+  NoteItWorks();
   return true;
 }
 
+void Reflector::NoteItWorks() {
+  if (std::exchange(failing_, false)) outages_.Worked(std::string(info_.resource));
+}
+
 void Reflector::OnWatchDone(HttpResponse response, bool listing) {
+  if (response.closing) return;
   if (too_old_ || response.status == 410) {
     Log(fmt::format("watch is too old; listing again kind={}", info_.name));
     // A server that says so is there: what it was waited for before does not count.
@@ -250,21 +262,15 @@ void Reflector::OnWatchDone(HttpResponse response, bool listing) {
   const bool complete = !version_.empty();
   if (response.ok() && !broken_ && complete) return Watch();
   if (broken_) response.error = last_problem_;
-  Retry(response, listing && !complete ? "list" : "watch",
-        complete ? &Reflector::Watch : &Reflector::List);
+  if (response.ok() && response.error.empty()) response.error = "the list ended before its end";
+  Retry(response, "watch", complete ? &Reflector::Watch : &Reflector::List);
 }
 
-void Reflector::Retry(const HttpResponse& response, const std::string& what,
-                      void (Reflector::*next)()) {
+void Reflector::Retry(const HttpResponse& response, const char* verb, void (Reflector::*next)()) {
   const milliseconds wait =
       std::max(backoff_.Next(), response.retry_after.value_or(milliseconds(0)));
-  std::string why = response.status == 0 || !response.error.empty()
-                        ? response.error
-                        : fmt::format("{} {}", response.status, MessageOf(response.body));
-  if (response.status == 404 && info_.path.find(".volcano.sh/") != std::string_view::npos)
-    why += "; is its CustomResourceDefinition installed?";
-  Log(fmt::format("{} failed; trying again kind={} in_ms={} error=\"{}\"", what, info_.name,
-                  wait.count(), why));
+  failing_ = true;
+  outages_.Failed(verb, std::string(info_.resource), response);
   channel_.After(wait, [this, next] { (this->*next)(); });
 }
 

@@ -27,6 +27,7 @@
 #include "kube/api_text.h"
 #include "kube/http_channel.h"
 #include "kube/inbox.h"
+#include "kube/outage_log.h"
 #include "kube/watched_kinds.h"
 #include "manifest/parcel_decoder.h"
 
@@ -58,7 +59,8 @@ class Reflector {
     std::function<void(const std::string& line)> log;
   };
 
-  Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, Options options);
+  Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, OutageLog& outages,
+            Options options);
 
   // Begins. Called once, from any thread.
   void Start();
@@ -74,7 +76,9 @@ class Reflector {
   bool OnData(std::string_view piece);
   bool OnLine(std::string_view line);
   void OnWatchDone(HttpResponse response, bool listing);
-  void Retry(const HttpResponse& response, const std::string& what, void (Reflector::*next)());
+  void Retry(const HttpResponse& response, const char* verb, void (Reflector::*next)());
+  // The server does what we ask for.
+  void NoteItWorks();
   bool Put(ObjectMessage::What what, ObjectHead head = {});
   ObjectMessage Seen(std::string object, ObjectHead head);
   void Log(const std::string& line);
@@ -82,6 +86,7 @@ class Reflector {
   const WatchedKindInfo& info_;
   HttpChannel& channel_;
   Inbox& inbox_;
+  OutageLog& outages_;
   Options options_;
   ApiTextParser parser_;
   ParcelDecoder decoder_;
@@ -95,6 +100,7 @@ class Reflector {
   bool broken_ = false;     // the stream cannot be understood further
   bool relisting_ = false;  // because the last watch was too old
   bool synced_ = false;     // for the log: the list has ended once
+  bool failing_ = false;    // the last answer was none, or an error
   std::string last_problem_;
   std::atomic<std::chrono::steady_clock::time_point> last_word_{std::chrono::steady_clock::now()};
 };

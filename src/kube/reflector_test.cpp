@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -108,7 +109,7 @@ class ReflectorTest : public ::testing::Test {
       const std::scoped_lock lock(mutex);
       log.push_back(line);
     };
-    reflector.emplace(WatchedKind::kNode, *reflector_channel, inbox, options);
+    reflector.emplace(WatchedKind::kNode, *reflector_channel, inbox, outages, options);
     reflector->Start();
   }
   // The messages until there are so many, as words.
@@ -138,6 +139,16 @@ class ReflectorTest : public ::testing::Test {
   std::thread thread;
   std::optional<Credentials> credentials;
   Inbox inbox;
+  OutageLog outages{{.server = "x",
+                     .after =
+                         [this](milliseconds delay, std::function<void()> task) {
+                           reflector_channel->After(delay, std::move(task));
+                         },
+                     .log =
+                         [this](const std::string& line) {
+                           const std::scoped_lock lock(mutex);
+                           log.push_back(line);
+                         }}};
   std::optional<Reflector> reflector;
   std::optional<HttpChannel> reflector_channel;  // ends before the reflector does
   std::mutex mutex;
@@ -232,7 +243,31 @@ TEST_F(ReflectorTest, AServerThatIsBusyIsLeftInPeace) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(1000));
   const std::scoped_lock lock(mutex);
   ASSERT_FALSE(log.empty());
-  EXPECT_NE(log[0].find("429 busy"), std::string::npos) << log[0];
+  EXPECT_EQ(log[0],
+            "API server answers with errors; trying again server=x resources=1 "
+            "error=\"429 busy\"");
+}
+
+TEST_F(ReflectorTest, AChannelThatIsClosedIsNoFailure) {
+  answers = {{.lines = {Bookmark(10, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(2), (Lines{"begin", "end"}));
+  reflector_channel.reset();
+  EXPECT_EQ(log, (Lines{"listed kind=Node"}));
+}
+
+// Nothing comes over it, and it works all the same.
+TEST_F(ReflectorTest, AWatchThatIsOpenEndsAnOutage) {
+  answers = {{.lines = {Bookmark(10, true)}}, {.status = 500, .body = R"({"message":"ill"})"}};
+  Start();
+  const auto ended = [&] {
+    const std::scoped_lock lock(mutex);
+    return std::any_of(log.begin(), log.end(), [](const std::string& line) {
+      return line.starts_with("API server answers without errors again");
+    });
+  };
+  for (int i = 0; i < 1000 && !ended(); ++i) std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_TRUE(ended());
 }
 
 TEST_F(ReflectorTest, ALineThatCannotBeReadMeansANewList) {

@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "base/line_stream.h"
+#include "base/log_text.h"
 #include "kube/api_client.h"
 #include "kube/cluster_mirror.h"
 #include "kube/credentials.h"
@@ -21,6 +23,7 @@
 #include "kube/http_channel.h"
 #include "kube/leader_lease.h"
 #include "kube/live_scheduler.h"
+#include "kube/outage_log.h"
 #include "kube/reflector.h"
 #include "kube/seeing_in.h"
 #include "kube/serve_metrics.h"
@@ -138,10 +141,10 @@ class Server {
         identity_(fmt::format(
             "{}_{:016x}", HostName(),
             std::random_device{}() * 0x1000003ULL ^ static_cast<uint64_t>(WallClock().ns))),
-        credentials_(std::move(connection), ProcessSurroundings()),
+        credentials_(std::move(connection), ProcessSurroundings(), options.log),
         seeing_in_(std::move(seeing_in)),
         mirror_(MirrorFor(options)),
-        log_(options.verbosity),
+        log_(options.verbosity, cycle_lines_.file()),
         config_stamp_(config_stamp) {
     inbox_.OnRoom([this] { reading_.Resume(); });
     mirror_.SetConfig(config);
@@ -160,9 +163,9 @@ class Server {
       options_.log(started.error().message);
       return 2;
     }
-    options_.log(fmt::format("starting version={} server={} from=\"{}\" schedulerNames={}",
+    options_.log(fmt::format("starting version={} server={} from={} schedulerNames={}",
                              options_.version, credentials_.connection().server,
-                             credentials_.connection().origin,
+                             LogQuoted(credentials_.connection().origin),
                              fmt::join(options_.scheduler_names, ",")));
     LiveScheduler scheduler(
         {inbox_, mirror_, effects_, statuses_, events_, metrics_, client_}, *loop_,
@@ -186,7 +189,7 @@ class Server {
     });
     for (const WatchedKind kind : KindsFor(options_)) {
       reflectors_.push_back(std::make_unique<Reflector>(
-          kind, reading_, inbox_,
+          kind, reading_, inbox_, outages_,
           Reflector::Options{.seed = std::random_device{}(),
                              .scheduler_names = options_.scheduler_names,
                              .log = options_.log}));
@@ -221,21 +224,22 @@ class Server {
   }
 
   void StartElection(LiveScheduler& scheduler) {
-    lease_ = std::make_unique<LeaderLease>(
-        leasing_, LeaseOptions{.ns = options_.lease_namespace,
-                               .name = options_.lease_name,
-                               .identity = identity_,
-                               .lease_duration = options_.lease_duration,
-                               .renew_deadline = options_.renew_deadline,
-                               .retry_period = options_.retry_period,
-                               .log = options_.log,
-                               .on_started = [this] { inbox_.Interrupt(); },
-                               .on_lost =
-                                   [this, &scheduler] {
-                                     lost_ = true;
-                                     writing_.Resume();
-                                     scheduler.Stop();
-                                   }});
+    lease_ =
+        std::make_unique<LeaderLease>(leasing_, outages_,
+                                      LeaseOptions{.ns = options_.lease_namespace,
+                                                   .name = options_.lease_name,
+                                                   .identity = identity_,
+                                                   .lease_duration = options_.lease_duration,
+                                                   .renew_deadline = options_.renew_deadline,
+                                                   .retry_period = options_.retry_period,
+                                                   .log = options_.log,
+                                                   .on_started = [this] { inbox_.Interrupt(); },
+                                                   .on_lost =
+                                                       [this, &scheduler] {
+                                                         lost_ = true;
+                                                         writing_.Resume();
+                                                         scheduler.Stop();
+                                                       }});
     lease_now_ = lease_.get();
   }
 
@@ -253,8 +257,11 @@ class Server {
     if (options_.metrics_address) {
       StatusPages only = pages;
       only.health = one;
+      if (one && options_.health_tls)
+        options_.log(
+            "metrics and the API are served over TLS: they share the address of the health pages");
       if (const auto started = Listen(*options_.metrics_address, std::move(only),
-                                      one ? options_.health_tls : std::nullopt, "metrics");
+                                      one ? options_.health_tls : std::nullopt);
           !started)
         return started;
     }
@@ -262,7 +269,7 @@ class Server {
       StatusPages only = pages;
       only.metrics = nullptr;
       only.api = nullptr;
-      return Listen(*options_.health_address, std::move(only), options_.health_tls, "health");
+      return Listen(*options_.health_address, std::move(only), options_.health_tls);
     }
     return true;
   }
@@ -277,11 +284,15 @@ class Server {
   }
 
   Result<bool> Listen(const ListenAddress& address, StatusPages pages,
-                      const std::optional<TlsFiles>& tls, std::string_view what) {
+                      const std::optional<TlsFiles>& tls) {
+    std::vector<std::string_view> names;
+    if (pages.health) names.insert(names.end(), {"/healthz", "/livez", "/readyz"});
+    if (pages.metrics) names.push_back("/metrics");
+    if (pages.api) names.push_back("/api/v1");
     Result<std::unique_ptr<StatusServer>> server =
         StatusServer::Start(address, std::move(pages), tls);
     if (!server) return Fail(server.error().message);
-    options_.log(fmt::format("listening for={} port={}", what, (*server)->port()));
+    options_.log(fmt::format("listening at={} pages={}", (*server)->url(), fmt::join(names, ",")));
     servers_.push_back(std::move(*server));
     return true;
   }
@@ -329,6 +340,13 @@ class Server {
   std::vector<std::pair<WatchedKind, const Reflector*>> reflecting_;  // for the page
   std::vector<std::unique_ptr<StatusServer>> servers_;
 
+  // Outlives the channel that keeps its timers.
+  OutageLog outages_{
+      {.server = credentials_.connection().server,
+       .after = [this](milliseconds delay,
+                       std::function<void()> task) { reading_.After(delay, std::move(task)); },
+       .log = options_.log}};
+
   HttpChannel reading_{credentials_, {.name = "watches", .watchdog = true, .log = options_.log}};
   HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
   HttpChannel writing_{
@@ -351,6 +369,7 @@ class Server {
                       loop_->EvictionTaken(order.pod.Key());
                     }}};
   StatusReports statuses_{client_, mirror_, events_, {.log = options_.log}};
+  LineStream cycle_lines_{options_.log};  // in the form of all others
   Log log_;
   std::optional<SchedulingLoop> loop_;
   FileStamp config_stamp_;

@@ -1,5 +1,6 @@
 #include "kube/status_reports.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -12,6 +13,10 @@ namespace krafla {
 
 namespace {
 
+using std::chrono::milliseconds;
+
+constexpr const char* kUnschedulable = "Unschedulable";
+
 void Mix(size_t& hash, size_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
 }
@@ -20,39 +25,79 @@ size_t HashOf(std::string_view text) {
   return std::hash<std::string_view>()(text);
 }
 
-GroupStatus StatusOf(const Job& job) {
+// Rounded up: nothing is told too early.
+milliseconds Until(Timestamp then, Timestamp now) {
+  return milliseconds((ElapsedNs(now, then) + 999'999) / 1'000'000);
+}
+
+Timestamp After(Timestamp since, milliseconds wait) {
+  return {since.ns + std::chrono::nanoseconds(wait).count()};
+}
+
+// Why the job cannot be scheduled, if that is so after this cycle.
+struct Waits {
+  GroupCondition condition;
+  bool lacks_pods = false;
+};
+
+std::optional<Waits> WhyItWaits(const Session& session, JobId id) {
+  const Cluster& c = session.cluster;
+  const Job& job = c.jobs[id];
+  const std::string* refusal = session.EnqueueRefusal(id);
+  const auto said =
+      std::find_if(job.conditions.begin(), job.conditions.end(), [](const JobCondition& condition) {
+        return condition.from_this_session && condition.type == kUnschedulable &&
+               condition.status == "True";
+      });
+  if (said == job.conditions.end()) {
+    // Without pods nobody speaks of it; its pods may be made when it is let in.
+    if (refusal == nullptr || !job.tasks.empty()) return std::nullopt;
+    return Waits{{kUnschedulable, "True", "NotEnoughResources",
+                  fmt::format("not let into queue {}: {}", c.QueueName(job.queue), *refusal)}};
+  }
+  Waits waits{{said->type, said->status, said->reason, said->message}};
+  if (std::optional<PodShortage> shortage = ShortageOf(session, id)) {
+    waits.lacks_pods = true;
+    waits.condition.reason = std::move(shortage->reason);
+    waits.condition.message = std::move(shortage->message);
+    if (refusal != nullptr)
+      waits.condition.message +=
+          fmt::format("; not let into queue {}: {}", c.QueueName(job.queue), *refusal);
+    return waits;
+  }
+  if (const std::string queue = FurtherCause(session, id); !queue.empty())
+    waits.condition.message += "; " + queue;
+  return waits;
+}
+
+GroupStatus StatusOf(const Job& job, const std::optional<Waits>& waits) {
   GroupStatus status;
   status.phase = ToString(job.phase);
   bool scheduled = false;
-  bool unschedulable = false;
   for (const JobCondition& condition : job.conditions) {
-    if (!condition.from_this_session) continue;
+    if (!condition.from_this_session || condition.type == kUnschedulable) continue;
     status.conditions.push_back(
         {condition.type, condition.status, condition.reason, condition.message});
     scheduled = scheduled || condition.type == "Scheduled";
-    unschedulable = unschedulable || condition.type == "Unschedulable";
   }
-  // What was true before no longer is.
-  if (scheduled && !unschedulable)
+  if (waits) {
+    status.conditions.push_back(waits->condition);
+  } else {
+    // What was true before no longer is.
     for (const JobCondition& condition : job.conditions)
-      if (condition.type == "Unschedulable" && condition.status == "True")
-        status.conditions.push_back({"Unschedulable", "False", "Scheduled", ""});
+      if (condition.type == kUnschedulable && condition.status == "True" &&
+          (scheduled || job.tasks.empty() || condition.reason == kQueueNotFound))
+        status.conditions.push_back(
+            {kUnschedulable, "False", scheduled ? "Scheduled" : "NoLongerSo", ""});
+  }
   status.running = job.Count(TaskStatus::kRunning);
   status.succeeded = job.Count(TaskStatus::kSucceeded);
   status.failed = job.Count(TaskStatus::kFailed);
   return status;
 }
 
-std::string WishOf(const GroupStatus& status) {
-  std::string wish =
-      fmt::format("{} {} {} {}", status.phase, status.running, status.succeeded, status.failed);
-  for (const GroupCondition& c : status.conditions)
-    wish += fmt::format("\n{} {} {} {}", c.type, c.status, c.reason, c.message);
-  return wish;
-}
-
 // Allocated at the end of a cycle: it had a place, and waits with its gang all the same.
-bool Waits(const Task& task) {
+bool IsWaiting(const Task& task) {
   return (task.status == TaskStatus::kPending || task.status == TaskStatus::kPipelined ||
           task.status == TaskStatus::kAllocated) &&
          !task.gated;
@@ -64,45 +109,33 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                              Options options)
     : client_(client),
       mirror_(mirror),
-      events_(events),
       options_(std::move(options)),
-      groups_(client, {.calm = options_.count_calm,
-                       .on_refused =
-                           [this](const std::string& key, const HttpResponse& response) {
-                             mirror_.ForgetPhase(key);
-                             memos_.erase(key);
-                             refused_.push_back(key);
-                             if (options_.log)
-                               options_.log(fmt::format(
-                                   "status of PodGroup was refused podgroup={} error=\"{}\"", key,
-                                   Describe(response)));
-                           }}),
-      pods_(client,
-            {.first_delay = options_.first_wait,
-             .calm = options_.calm,
-             .on_refused =
-                 [this](const std::string& key, const HttpResponse& response) {
-                   // 409: another pod of that name.
-                   if (response.status != 409 && options_.log)
-                     options_.log(fmt::format("status of pod was refused pod={} error=\"{}\"", key,
-                                              Describe(response)));
-                 }}),
-      queues_(client,
-              {.calm = options_.queue_calm,
-               .on_refused = [this](const std::string& key, const HttpResponse& response) {
-                 if (options_.log)
-                   options_.log(fmt::format("status of queue was refused queue={} error=\"{}\"",
-                                            key, Describe(response)));
-               }}) {}
+      writer_(client, mirror, events,
+              {.log = options_.log,
+               .calm = options_.calm,
+               .queue_calm = options_.queue_calm,
+               .count_calm = options_.count_calm,
+               .on_group_refused =
+                   [this](const std::string& key) {
+                     mirror_.ForgetPhase(key);
+                     memos_.erase(key);
+                     refused_.push_back(key);
+                   }}),
+      stranded_(client, writer_, {.grace = options_.grace, .log = options_.log}) {}
 
 void StatusReports::Flush() {
-  groups_.Flush();
-  pods_.Flush();
-  queues_.Flush();
+  std::vector<WaitingMemo*> held;
+  for (auto& [uid, memo] : waiting_)
+    if (!memo.written && !memo.brief) held.push_back(&memo);
+  std::sort(held.begin(), held.end(),
+            [](const WaitingMemo* a, const WaitingMemo* b) { return a->pod.Key() < b->pod.Key(); });
+  for (WaitingMemo* memo : held) WritePod(*memo, true);
+  writer_.Flush();
 }
 
 void StatusReports::AfterCycle(Session& session) {
   ++cycle_;
+  stranded_.Follow(mirror_.live(), session.cluster);
   // Seen anew: what the server has may differ from what we wished. All of these are among the jobs
   // that have changed.
   for (const std::string& key : mirror_.TakeChangedGroups()) {
@@ -110,7 +143,7 @@ void StatusReports::AfterCycle(Session& session) {
     if (it == memos_.end()) continue;
     it->second.stale = true;
     if (!mirror_.UidOf(WatchedKind::kPodGroup, key).empty()) continue;
-    groups_.Forget(key);
+    writer_.ForgetGroup(key);
     memos_.erase(it);
   }
   for (const std::string& key : std::exchange(refused_, {}))
@@ -136,26 +169,13 @@ void StatusReports::ReportQueues(const Session& session) {
     const std::string name(c.QueueName(id));
     if (!report.known && allocated.IsEmpty() && !reported_queues_.contains(name)) continue;
     reported_queues_.insert(name);
-    ReportQueue(session, id, allocated);
+    writer_.WriteQueue(name, QueueStatusPatch(allocated, c.kinds));
   }
   std::erase_if(reported_queues_, [&](const std::string& name) {
     if (c.FindQueue(name).valid()) return false;
-    queues_.Forget(name);
+    writer_.ForgetQueue(name);
     return true;
   });
-}
-
-void StatusReports::ReportQueue(const Session& session, QueueId id, const Resource& allocated) {
-  const std::string name(session.cluster.QueueName(id));
-  std::string body = QueueStatusPatch(allocated, session.cluster.kinds);
-  std::string wish = body;
-  queues_.Want(name, std::move(wish),
-               {.method = "PATCH",
-                .target = fmt::format("/apis/{}/queues/{}/status", kSchedulingApi, name),
-                .content_type = std::string(kMergePatch),
-                .body = std::move(body),
-                .urgency = Urgency::kStatus},
-               false);
 }
 
 void StatusReports::ReportGroup(const Session& session, JobId id) {
@@ -163,13 +183,16 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   const Job& job = c.jobs[id];
   if (ClusterMirror::IsGroupOfOne(c.Text(job.name))) return;
   const std::string key = c.JobKey(id);
+  const std::optional<Waits> waits = WhyItWaits(session, id);
   size_t hash = static_cast<size_t>(job.phase);
-  bool unschedulable = false;
   for (const JobCondition& condition : job.conditions) {
-    if (!condition.from_this_session) continue;
+    if (!condition.from_this_session || condition.type == kUnschedulable) continue;
     Mix(hash, HashOf(condition.type));
     Mix(hash, HashOf(condition.message));
-    unschedulable = unschedulable || condition.type == "Unschedulable";
+  }
+  if (waits) {
+    Mix(hash, HashOf(waits->condition.reason));
+    Mix(hash, HashOf(waits->condition.message));
   }
   const size_t words = hash;
   for (const TaskStatus status :
@@ -178,33 +201,47 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   const auto [it, is_new] = memos_.try_emplace(key);
   GroupMemo& memo = it->second;
   if (!is_new && !memo.stale && memo.hash == hash) return;
-  if (std::exchange(memo.stale, false)) memo.unschedulable = false;
+  memo.stale = false;
   memo.hash = hash;
   // A phase is told at once; pods that start one after the other are told together.
   const bool urgent = memo.words != words;
   memo.words = words;
-  const std::string* current = mirror_.StatusOf(key);
-  if (current == nullptr) return;
-  const ObjectRef group = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
-  const GroupStatus wanted = StatusOf(job);
-  std::optional<std::string> patch = GroupStatusPatch(
-      *current, wanted, fmt::format("{:x}-{}", session.now.ns, cycle_), session.now);
-  if (!patch) return;
-  mirror_.ExpectPhase(key, job.phase);
-  // The current status is part of the wish: if it is still wanted when the server shows something
-  // else, it has to be written once more.
-  groups_.Want(key, WishOf(wanted) + "\n" + *current,
-               {.method = "PATCH",
-                .target = PodGroupPath(group),
-                .content_type = std::string(kMergePatch),
-                .body = std::move(*patch),
-                .urgency = Urgency::kStatus},
-               urgent);
-  if (unschedulable)
-    for (const GroupCondition& condition : wanted.conditions)
-      if (condition.type == "Unschedulable" && condition.status == "True" && !memo.unschedulable)
-        events_.Record({group, true, "Unschedulable", condition.message});
-  memo.unschedulable = unschedulable;
+  memo.group = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
+  memo.phase = job.phase;
+  GroupStatus wanted = StatusOf(job, waits);
+  memo.held.reset();
+  if (!waits || !waits->lacks_pods) {
+    memo.short_at = {};
+  } else {
+    if (!memo.short_at.Present()) memo.short_at = client_.Now();
+    if (GraceLeft(memo).count() > 0) {
+      // Its pods may be on their way.
+      memo.held = wanted;
+      wanted.conditions.pop_back();
+      SetGroupTimer(key, memo);
+    }
+  }
+  if (writer_.WriteGroup(memo.group, wanted, urgent)) mirror_.ExpectPhase(key, job.phase);
+}
+
+milliseconds StatusReports::GraceLeft(const GroupMemo& memo) const {
+  return Until(After(memo.short_at, options_.grace), client_.Now());
+}
+
+void StatusReports::SetGroupTimer(const std::string& key, GroupMemo& memo) {
+  if (std::exchange(memo.timer, true)) return;
+  client_.After(GraceLeft(memo), [this, key] { TellHeld(key); });
+}
+
+void StatusReports::TellHeld(const std::string& key) {
+  const auto it = memos_.find(key);
+  if (it == memos_.end()) return;
+  GroupMemo& memo = it->second;
+  memo.timer = false;
+  if (!memo.held) return;
+  if (GraceLeft(memo).count() > 0) return SetGroupTimer(key, memo);
+  const GroupStatus wanted = *std::exchange(memo.held, std::nullopt);
+  if (writer_.WriteGroup(memo.group, wanted, true)) mirror_.ExpectPhase(key, memo.phase);
 }
 
 void StatusReports::ReportWaiting(const Session& session, JobId id) {
@@ -214,20 +251,27 @@ void StatusReports::ReportWaiting(const Session& session, JobId id) {
           job.Count(TaskStatus::kAllocated) ==
       0)
     return;
-  std::string message;  // of the job, when a task has no word of its own
+  // As long as it has not all its pods no place is looked for.
+  std::string message;
+  const std::optional<PodShortage> shortage = ShortageOf(session, id);
+  if (shortage) message = fmt::format("PodGroup {}: {}", c.Text(job.name), shortage->message);
   for (const TaskId task : job.tasks) {
-    if (!Waits(c.tasks[task])) continue;
-    if (const FitError* error = session.fit_errors.Find(task)) {
-      ReportWaitingPod(session, task, FitErrors::Text(*error, session.reasons));
+    if (!IsWaiting(c.tasks[task])) continue;
+    if (const FitError* error = session.fit_errors.Find(task); error != nullptr && !shortage) {
+      ReportWaitingPod(session, task, FitErrors::Text(*error, session.reasons), false);
       continue;
     }
-    if (message.empty()) message = session.WaitingReason(id);
-    ReportWaitingPod(session, task, message);
+    if (message.empty()) {
+      message = session.WaitingReason(id);
+      if (const std::string queue = FurtherCause(session, id); !queue.empty())
+        message += "; " + queue;
+    }
+    ReportWaitingPod(session, task, message, shortage.has_value());
   }
 }
 
-void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
-                                     const std::string& message) {
+void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const std::string& message,
+                                     bool brief) {
   const Cluster& c = session.cluster;
   const Task& task = c.tasks[id];
   // A place is named when the job as a whole is about to have what it needs.
@@ -237,41 +281,54 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id,
   size_t hash = HashOf(message);
   Mix(hash, HashOf(node));
   auto known = waiting_.find(c.Text(task.uid));
-  if (known == waiting_.end()) known = waiting_.try_emplace(std::string(c.Text(task.uid))).first;
+  if (known == waiting_.end()) {
+    known = waiting_.try_emplace(std::string(c.Text(task.uid))).first;
+    known->second.since = client_.Now();
+  }
   WaitingMemo& memo = known->second;
   memo.cycle = cycle_;
-  if (memo.hash == hash) return;
+  if (memo.hash == hash && memo.brief == brief) return;
   memo.hash = hash;
-  const ObjectRef pod = PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
-  memo.key = pod.Key();
-  constexpr int64_t kBetweenEventsNs = 10 * Timestamp::kNsPerSecond;
-  const bool first = !std::exchange(memo.told, true);
-  pods_.Want(memo.key, fmt::format("{}\n{}\n{}", pod.uid, node, message),
-             {.method = "PATCH",
-              .target = PodPath(pod) + "/status",
-              .content_type = std::string(kStrategicPatch),
-              .body = WaitingPatch(pod, message, node, first ? session.now : Timestamp{}),
-              .urgency = Urgency::kStatus},
-             pipelined);
-  // The first word comes with the first write, after a while; see ForgetPlacedPods.
-  if (first) {
-    client_.After(options_.first_wait, [this, pod, message] {
-      const auto it = waiting_.find(pod.uid);
-      if (it == waiting_.end()) return;  // found its place
-      it->second.event = client_.Now();
-      events_.Record({pod, true, "FailedScheduling", message});
-    });
-  } else if (ElapsedNs(memo.event, session.now) >= kBetweenEventsNs && memo.event.Present()) {
-    memo.event = session.now;
-    events_.Record({pod, true, "FailedScheduling", message});
-  }
+  memo.brief = brief;
+  memo.message = message;
+  memo.node = node;
+  memo.pod = PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
+  memo.due = After(memo.since, brief ? options_.grace : options_.first_wait);
+  if (memo.written || pipelined) WritePod(memo, pipelined);
+  if (memo.announced) return writer_.AnnouncePod(memo.pod, memo.message);
+  SetPodTimer(memo);
+}
+
+// The first word comes after a while; see ForgetPlacedPods.
+void StatusReports::SetPodTimer(WaitingMemo& memo) {
+  if (memo.timer.Present() && memo.timer <= memo.due) return;
+  memo.timer = memo.due;
+  const milliseconds left = std::max(Until(memo.due, client_.Now()), milliseconds(0));
+  client_.After(left, [this, uid = memo.pod.uid] { TellPod(uid); });
+}
+
+void StatusReports::TellPod(const std::string& uid) {
+  const auto it = waiting_.find(uid);
+  if (it == waiting_.end()) return;  // found its place
+  WaitingMemo& memo = it->second;
+  if (memo.announced) return;
+  memo.timer = {};
+  if (client_.Now() < memo.due) return SetPodTimer(memo);
+  memo.announced = true;
+  if (!memo.written) WritePod(memo, false);
+  writer_.AnnouncePod(memo.pod, memo.message);
+}
+
+void StatusReports::WritePod(WaitingMemo& memo, bool urgent) {
+  const bool first = !std::exchange(memo.written, true);
+  writer_.WritePod(memo.pod, memo.message, memo.node, first ? memo.since : Timestamp{}, urgent);
 }
 
 // Whoever waits was looked at in this cycle.
 void StatusReports::ForgetPlacedPods() {
   std::erase_if(waiting_, [&](const auto& entry) {
     if (entry.second.cycle == cycle_) return false;
-    pods_.Forget(entry.second.key);
+    writer_.ForgetPod(entry.second.pod.Key());
     return true;
   });
 }

@@ -34,6 +34,7 @@ class StatusServer::Impl {
   std::unique_ptr<httplib::Server> server;
   std::thread thread;
   int port = 0;
+  std::string url;
 };
 
 namespace {
@@ -61,6 +62,46 @@ std::optional<std::string> ProblemWith(SSL_CTX& context, const TlsFiles& tls) {
                        why());
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);  // if there is one
   return std::nullopt;
+}
+
+constexpr size_t kMostBytesOfABody = 64 << 10;  // which nobody looks at
+
+void Set(const ApiAnswer& said, httplib::Response& to) {
+  to.status = said.status;
+  to.set_header("X-Krafla", "api/v1");  // by which a client knows us
+  if (said.retry_after_s) to.set_header("Retry-After", std::to_string(*said.retry_after_s));
+  to.set_content(said.body, said.content_type);
+}
+
+// Every page, known or not.
+void RefuseToWrite(httplib::Server& server, const StatusPages& pages) {
+  const auto refuse = [pages](const httplib::Request& from, httplib::Response& to) {
+    if (pages.api && (from.path == "/api" || from.path.starts_with("/api/"))) {
+      Set(pages.api({.method = from.method, .path = from.path, .parameters = {}}), to);
+    } else {
+      to.status = 405;
+      to.set_content(from.method + " is not possible: everything here is read-only\n",
+                     "text/plain");
+    }
+    to.set_header("Allow", "GET, HEAD");
+  };
+  server.set_payload_max_length(kMostBytesOfABody);
+  const std::string all = ".*";
+  server.Post(all, refuse);
+  server.Put(all, refuse);
+  server.Patch(all, refuse);
+  server.Delete(all, refuse);
+  server.Options(all, refuse);
+  // The library waits for a body that was not announced, and then says 400.
+  server.set_pre_routing_handler([refuse](const httplib::Request& from, httplib::Response& to) {
+    const bool reads = from.method == "GET" || from.method == "HEAD";
+    const bool has_body =
+        from.has_header("Transfer-Encoding") ||
+        (from.has_header("Content-Length") && from.get_header_value("Content-Length") != "0");
+    if (reads || has_body) return httplib::Server::HandlerResponse::Unhandled;
+    refuse(from, to);
+    return httplib::Server::HandlerResponse::Handled;
+  });
 }
 
 Result<std::unique_ptr<httplib::Server>> MakeServer(const std::optional<TlsFiles>& tls) {
@@ -113,20 +154,11 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
     const auto answer = [pages](const httplib::Request& from, httplib::Response& to) {
       ApiRequest request{.method = from.method, .path = from.path, .parameters = {}};
       for (const auto& [name, value] : from.params) request.parameters.emplace(name, value);
-      const ApiAnswer said = pages.api(request);
-      to.status = said.status;
-      to.set_header("X-Krafla", "api/v1");  // by which a client knows us
-      if (said.retry_after_s) to.set_header("Retry-After", std::to_string(*said.retry_after_s));
-      if (said.status == 405) to.set_header("Allow", "GET, HEAD");
-      to.set_content(said.body, said.content_type);
+      Set(pages.api(request), to);
     };
-    const std::string all = "/api(/.*)?";
-    server.Get(all, answer);  // HEAD too
-    server.Post(all, answer);
-    server.Put(all, answer);
-    server.Patch(all, answer);
-    server.Delete(all, answer);
+    server.Get("/api(/.*)?", answer);  // HEAD too
   }
+  RefuseToWrite(server, pages);
   const std::string host = address.host.empty() ? "0.0.0.0" : address.host;
   bool bound = false;
   if (address.port == 0) {
@@ -139,6 +171,9 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
   if (!bound)
     return Fail(fmt::format("cannot listen on {}:{}: is the address in use, or not ours?", host,
                             address.port));
+  impl->url =
+      fmt::format("{}://{}:{}", tls ? "https" : "http",
+                  host.find(':') != std::string::npos ? "[" + host + "]" : host, impl->port);
   impl->thread = std::thread([raw = impl.get()] { raw->server->listen_after_bind(); });
   return std::unique_ptr<StatusServer>(new StatusServer(std::move(impl)));
 }
@@ -154,6 +189,10 @@ StatusServer::~StatusServer() {
 
 int StatusServer::port() const {
   return impl_->port;
+}
+
+const std::string& StatusServer::url() const {
+  return impl_->url;
 }
 
 }  // namespace krafla

@@ -1,4 +1,5 @@
-// The little HTTP server: is it alive, is it ready, what are its figures. Read-only.
+// The little HTTP server: is it alive, is it ready, what are its figures. Read-only: whatever is
+// neither GET nor HEAD is answered with 405.
 #pragma once
 
 #include <functional>
@@ -43,6 +44,8 @@ class StatusServer {
   ~StatusServer();
 
   int port() const;
+  // "https://127.0.0.1:11251"
+  const std::string& url() const;
 
  private:
   class Impl;

@@ -1,6 +1,9 @@
 #include "kube/status_server.h"
 
+#include <arpa/inet.h>
 #include <httplib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -34,9 +37,29 @@ class StatusServerTest : public ::testing::Test {
   static StatusPages Pages() {
     return {.ready = [] { return true; },
             .not_ready_because = [] { return std::string(); },
-            .metrics = {},
+            .metrics = [] { return std::string("figures 1\n"); },
             .health = true,
-            .api = {}};
+            .api =
+                [](const ApiRequest& request) {
+                  const bool reads = request.method == "GET" || request.method == "HEAD";
+                  return ApiAnswer{.status = reads ? 200 : 405, .body = "{}\n"};
+                }};
+  }
+  // A request as it is written, and all that comes back. The connection is ours to close.
+  static std::string Exchange(int port, const std::string& text) {
+    const int to = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(to, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::send(to, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    std::string answer;
+    char piece[4096];
+    for (ssize_t got = 0; (got = ::recv(to, piece, sizeof piece, 0)) > 0;)
+      answer.append(piece, static_cast<size_t>(got));
+    ::close(to);
+    return answer;
   }
 
   std::filesystem::path folder;
@@ -55,6 +78,55 @@ TEST_F(StatusServerTest, HealthOverTls) {
   httplib::Client plain("127.0.0.1", (*server)->port());
   const httplib::Result refused = plain.Get("/healthz");
   EXPECT_FALSE(refused && refused->status == 200) << "nobody is told without TLS";
+}
+
+TEST_F(StatusServerTest, WhereItIs) {
+  const auto plain = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(plain);
+  EXPECT_EQ((*plain)->url(), fmt::format("http://127.0.0.1:{}", (*plain)->port()));
+  const auto tls = StatusServer::Start({"", 0}, Pages(), MakeCertificate());
+  ASSERT_TRUE(tls);
+  EXPECT_EQ((*tls)->url(), fmt::format("https://0.0.0.0:{}", (*tls)->port()));
+}
+
+TEST_F(StatusServerTest, NothingCanBeWritten) {
+  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(server);
+  for (const char* method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+    for (const char* path : {"/healthz", "/metrics", "/api/v1/jobs", "/nowhere"})
+      for (const char* body : {"\r\n", "Content-Length: 0\r\n\r\n", "Content-Length: 2\r\n\r\n{}",
+                               "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"}) {
+        const std::string answer =
+            Exchange((*server)->port(), fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: "
+                                                    "close\r\n{}",
+                                                    method, path, body));
+        const std::string what = fmt::format("{} {} {}: {}", method, path, body, answer);
+        EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << what;
+        EXPECT_NE(answer.find("\r\nAllow: GET, HEAD\r\n"), std::string::npos) << what;
+      }
+  // Also on a connection that stays open, as a client without a body leaves it.
+  httplib::Client client("127.0.0.1", (*server)->port());
+  client.set_keep_alive(true);
+  EXPECT_EQ(client.Delete("/api/v1/jobs")->status, 405);
+  EXPECT_EQ(client.Post("/api/v1/jobs", "{}", "application/json")->status, 405);
+  EXPECT_EQ(client.Get("/api/v1/jobs")->status, 200);
+}
+
+TEST_F(StatusServerTest, HeadIsGetWithoutABody) {
+  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(server);
+  for (const char* path : {"/healthz", "/metrics", "/api/v1/jobs"}) {
+    httplib::Client client("127.0.0.1", (*server)->port());
+    const httplib::Result got = client.Get(path);
+    const std::string head =
+        Exchange((*server)->port(),
+                 fmt::format("HEAD {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path));
+    EXPECT_TRUE(head.starts_with("HTTP/1.1 200 ")) << head;
+    EXPECT_NE(head.find(fmt::format("\r\nContent-Length: {}\r\n", got->body.size())),
+              std::string::npos)
+        << head;
+    EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+  }
 }
 
 TEST_F(StatusServerTest, WhatIsWrongWithWhichFile) {

@@ -1,6 +1,8 @@
 #include "manifest/annotations.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -53,6 +55,7 @@ ZoneAccess DecodeZones(const Metadata& meta, StringPool& strings) {
   const TextMap::Entry* entry = meta.annotations.Find(keys::kRevocableZone);
   if (entry == nullptr) return zones;
   zones.annotated = true;
+  std::vector<std::string_view> names;
   std::string_view rest = entry->value;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
@@ -61,11 +64,12 @@ ZoneAccess DecodeZones(const Metadata& meta, StringPool& strings) {
     while (name.starts_with(' ')) name.remove_prefix(1);
     while (name.ends_with(' ')) name.remove_suffix(1);
     if (name == "*") zones.all = true;
-    if (!name.empty() && name != "*") zones.names.push_back(strings.Intern(name));
+    if (!name.empty() && name != "*") names.push_back(name);
   }
-  if (zones.all) zones.names.clear();
-  std::sort(zones.names.begin(), zones.names.end());
-  zones.names.erase(std::unique(zones.names.begin(), zones.names.end()), zones.names.end());
+  if (zones.all) return zones;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  zones.names = strings.Intern(fmt::format("{}", fmt::join(names, ",")));
   return zones;
 }
 

@@ -75,6 +75,11 @@ std::string_view GroupOf(const Metadata& meta) {
   return !group.empty() ? group : ValueOf(meta.annotations, keys::kGroupNameVolcano);
 }
 
+std::string_view QueueOf(const Metadata& meta) {
+  const std::string_view queue = ValueOf(meta.annotations, keys::kQueueName);
+  return !queue.empty() ? queue : ValueOf(meta.labels, keys::kQueueName);
+}
+
 std::optional<int32_t> TaskPriority(const Metadata& meta) {
   std::string_view text = ValueOf(meta.annotations, keys::kTaskPriority);
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -118,6 +123,7 @@ struct PodDecoder::Status {
   std::string_view nominated_node;
   Timestamp started;
   Timestamp scheduled_at;
+  bool ready = true;  // unless its condition says otherwise
   bool preempted = false;
   bool resize_infeasible = false;
 };
@@ -157,6 +163,7 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
       since = reader.Time(field);
     }
   });
+  if (type == "Ready") status.ready = state == "True";
   if (type == "PodScheduled" && state == "True") status.scheduled_at = since;
   if (type == "DisruptionTarget" && state == "True")
     status.preempted = reason == "PreemptionByScheduler";
@@ -261,6 +268,8 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.gated = !gates.empty();
   task.only_queue_gate = gates.size() == 1 && strings.Text(gates[0]) == keys::kQueueAllocationGate;
   task.pod_running = status.phase == "Running";
+  // Of a pod that does not run yet, or ends, it says nothing new.
+  task.unready = task.status == TaskStatus::kRunning && !status.ready;
   task.terminating_by_preemption = meta.deleting && status.preempted;
   task.zones = DecodeZones(meta, strings);
   task.created = meta.created;
@@ -270,6 +279,8 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.run_time_ns = DecodeRunTime(reader, meta);
 
   pod.group = last_group_.Intern(GroupOf(meta), strings);
+  // A PodGroup has a queue of its own.
+  if (pod.group == kEmptyStr) pod.queue = last_queue_.Intern(QueueOf(meta), strings);
   pod.ours = IsOurs(spec.scheduler_name);
   pod.has_priority = spec.priority.has_value();
   pod.has_policy = spec.policy.has_value();

@@ -88,6 +88,7 @@ class PodDecoder {
   LastString last_node_;
   LastString last_priority_class_;
   LastString last_group_;
+  LastString last_queue_;
 };
 
 }  // namespace krafla

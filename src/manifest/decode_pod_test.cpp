@@ -67,15 +67,12 @@ TEST(DecodePod, ZonesAreAllNamedOrNone) {
   const auto zones = [](std::string_view annotation) {
     const ReadResult result = ReadClean(Frame() + Pod("p", "", "", "", annotation));
     const ZoneAccess& access = result.TaskOf("default/p").zones;
-    std::vector<std::string> names;
-    for (const StrId name : access.names) names.push_back(result.Text(name));
-    std::sort(names.begin(), names.end());
-    return fmt::format("{} {} {}", access.annotated, access.all, fmt::join(names, "+"));
+    return fmt::format("{} {} {}", access.annotated, access.all, result.Text(access.names));
   };
   EXPECT_EQ(zones(""), "false false ");
   EXPECT_EQ(zones("volcano.sh/revocable-zone: \"*\""), "true true ");
   EXPECT_EQ(zones("volcano.sh/revocable-zone: rz1"), "true false rz1");
-  EXPECT_EQ(zones("volcano.sh/revocable-zone: \"rz2, rz1,,rz2\""), "true false rz1+rz2");
+  EXPECT_EQ(zones("volcano.sh/revocable-zone: \"rz2, rz1,,rz2\""), "true false rz1,rz2");
   EXPECT_EQ(zones("volcano.sh/revocable-zone: \"rz2,*\""), "true true ");
   EXPECT_EQ(zones("volcano.sh/revocable-zone: \"\""), "true false ");
   // It does not count as a zone annotation here; whether it implies one is the scheduler's choice.
@@ -207,6 +204,22 @@ TEST(DecodePod, TimesAndTerminationComeFromTheStatus) {
   EXPECT_FALSE(other.started.Present());
   EXPECT_FALSE(other.created.Present());
   EXPECT_FALSE(other.terminating_by_preemption);
+}
+
+TEST(DecodePod, ARunningPodIsReadyUnlessItSaysOtherwise) {
+  const auto unready = [](std::string_view status, std::string_view meta = "") {
+    return ReadClean(Frame() + Pod("p", "nodeName: n1", status, meta)).TaskOf("default/p").unready;
+  };
+  EXPECT_FALSE(unready("phase: Running"));
+  EXPECT_FALSE(unready("phase: Running, conditions: [{type: Ready, status: \"True\"}]"));
+  EXPECT_TRUE(unready("phase: Running, conditions: [{type: Ready, status: \"False\"}]"));
+  EXPECT_TRUE(unready("phase: Running, conditions: [{type: Ready, status: Unknown}]"));
+  EXPECT_FALSE(unready("phase: Running, conditions: [{type: ContainersReady, status: \"False\"}]"));
+  // Nobody counts those.
+  EXPECT_FALSE(unready("phase: Pending, conditions: [{type: Ready, status: \"False\"}]"));
+  EXPECT_FALSE(unready("phase: Succeeded, conditions: [{type: Ready, status: \"False\"}]"));
+  EXPECT_FALSE(unready("phase: Running, conditions: [{type: Ready, status: \"False\"}]",
+                       "deletionTimestamp: \"2026-03-10T10:00:00Z\""));
 }
 
 TEST(DecodePod, MissingUidAndNamespaceHaveDefaults) {

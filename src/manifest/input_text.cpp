@@ -32,6 +32,10 @@ std::unexpected<Error> TooLarge() {
   return Fail(fmt::format("holds more than {} MiB; split it", InputText::kMaxBytes >> 20));
 }
 
+std::unexpected<Error> BecameShorter() {
+  return Fail(std::string(InputText::kBecameShorter));
+}
+
 std::unexpected<Error> OutOfMemory(size_t bytes) {
   return Fail(fmt::format("cannot be read: no memory for {} bytes", bytes));
 }
@@ -47,19 +51,35 @@ void InputText::Release::operator()(char* data) const {
 }
 
 // A large file is read where the kernel keeps it: no memory of our own is filled and none is
-// copied. Behind its end are the zeros of its last page, or of a page of ours where it has none.
-bool InputText::Map(int descriptor, size_t bytes) {
+// copied, but for its last page, behind whose end the kernel would show us what is appended later.
+Result<bool> InputText::Map(int descriptor, size_t bytes) {
+  const size_t page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t whole = bytes / page * page;
   const size_t room = bytes + simdjson::SIMDJSON_PADDING;
-  void* const at = ::mmap(nullptr, room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const at =
+      ::mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) return false;
   data_ = {static_cast<char*>(at), Release{.mapped = room}};
+  // It stands before there is anything that could strike.
+  guard_ = ShrinkGuard::Over(data_.get(), whole);
   int flags = MAP_PRIVATE | MAP_FIXED;
 #ifdef MAP_POPULATE
   flags |= MAP_POPULATE;
 #endif
-  if (::mmap(at, bytes, PROT_READ, flags, descriptor, 0) == MAP_FAILED) {
+  if (!guard_ || ::mmap(at, whole, PROT_READ, flags, descriptor, 0) == MAP_FAILED) {
+    guard_.reset();
     data_.reset();
     return false;
+  }
+  for (size_t have = whole; have < bytes;) {
+    const ssize_t got =
+        ::pread(descriptor, data_.get() + have, bytes - have, static_cast<off_t>(have));
+    if (got == 0) return BecameShorter();
+    if (got > 0) {
+      have += static_cast<size_t>(got);
+    } else if (errno != EINTR) {
+      return Fail("cannot be read: " + ErrorText(errno));
+    }
   }
   size_ = capacity_ = bytes;
   return true;
@@ -117,9 +137,13 @@ Result<InputText> InputText::FromFile(const std::string& path) {
     } else if (bytes >= kLargeFile) {
       PrepareHeap(6 * bytes);
     }
-    if (done && bytes >= kLargeFile && text.Map(descriptor, bytes)) {
-      ::close(descriptor);
-      return text;
+    if (done && bytes >= kLargeFile) {
+      const Result<bool> mapped = text.Map(descriptor, bytes);
+      if (!mapped || *mapped) {
+        ::close(descriptor);
+        if (!mapped) return std::unexpected(mapped.error());
+        return text;
+      }
     }
     if (done && !text.Reserve(bytes + 1)) {
       done = OutOfMemory(bytes);

@@ -219,6 +219,7 @@ void ReadInput(const std::string& name, Result<InputText> text, bool warn_if_emp
                const ObjectSink& sink, Diagnostics& diagnostics) {
   if (!text) return diagnostics.Error(name, {}, text.error().message);
   const bool any = TextReader(name, sink, diagnostics).Read(text->view());
+  if (text->CutShort()) return diagnostics.Error(name, {}, std::string(InputText::kBecameShorter));
   if (!any && warn_if_empty) diagnostics.Warning(name, {}, "is empty: there are no objects in it");
 }
 

@@ -106,8 +106,9 @@ std::string PatternText(std::string_view kind) {
                "persistentVolumeClaim{{claimName}},ephemeral{{none}},image{{reference}}}},affinity,"
                "nodeSelector,tolerations,topologySpreadConstraints,overhead,"
                "resources{{requests,limits}},schedulingGates,hostNetwork}} status{{phase,"
-               "conditions[type=PodScheduled|type=DisruptionTarget|type=PodResizePending]{{type,"
-               "status,reason,lastTransitionTime}},startTime,nominatedNodeName,"
+               "conditions[type=PodScheduled|type=Ready|type=DisruptionTarget|"
+               "type=PodResizePending]{{type,status,reason,lastTransitionTime}},startTime,"
+               "nominatedNodeName,"
                "containerStatuses{1},initContainerStatuses{1},resources,allocatedResources}}",
                kContainers, "[resources]{name,resources,allocatedResources}");
   if (kind == "PodGroup")

@@ -77,6 +77,9 @@ struct Job {
   std::array<int32_t, kTaskStatusCount> count{};
   int32_t pending_best_effort = 0;
   int32_t releasing_on_node = 0;  // terminating tasks that were scheduled
+  // Grows with every change of a task's status in a session, also with one that is taken back: as
+  // long as it stays the same, so does everything that is counted and added up here.
+  uint32_t changes = 0;
   Timestamp created;
   std::vector<TaskId> tasks;  // by UID
   std::vector<JobRole> roles;

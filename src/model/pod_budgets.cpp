@@ -38,22 +38,24 @@ PodBudgets::PodBudgets(const Cluster& cluster, Rules rules) : cluster_(cluster),
   if (count > 0 && rules.charge_the_leaving) ChargeTheLeaving();
 }
 
-// By how many more the status counts than run: they leave, or are gone since it was written.
+// By how many more the status counts than are healthy: they leave, are gone or no longer ready
+// since it was written.
 void PodBudgets::ChargeTheLeaving() {
   const auto matters = [&](uint32_t budget) {
     return left_[budget] > 0 && cluster_.budgets[budget].current_healthy >= 0;
   };
-  std::vector<int32_t> running(left_.size(), 0);
+  std::vector<int32_t> healthy(left_.size(), 0);
   bool any = false;
   for (uint32_t i = 0; i < left_.size(); ++i) any = any || matters(i);
   if (!any) return;
   for (TaskId task(0); task < cluster_.tasks.Next(); ++task.value) {
-    if (cluster_.tasks[task].status != TaskStatus::kRunning) continue;
-    for (const uint32_t budget : BudgetsOf(task)) ++running[budget];
+    if (cluster_.tasks[task].status != TaskStatus::kRunning || cluster_.tasks[task].unready)
+      continue;
+    for (const uint32_t budget : BudgetsOf(task)) ++healthy[budget];
   }
   for (uint32_t i = 0; i < left_.size(); ++i) {
     if (!matters(i)) continue;
-    const int32_t gone = std::max(0, cluster_.budgets[i].current_healthy - running[i]);
+    const int32_t gone = std::max(0, cluster_.budgets[i].current_healthy - healthy[i]);
     left_[i] = std::max(0, left_[i] - gone);
   }
 }

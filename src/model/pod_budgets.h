@@ -24,7 +24,8 @@ class PodBudgets {
     bool charge_only_the_allowed = true;
     // D21: no budget selects a pod without labels; in Volcano such a pod is never let go.
     bool unlabelled_may_go = true;
-    // D14: pods that leave already but that a budget's status still counts as healthy are charged.
+    // D14: pods that leave already, or are not ready any more, but that a budget's status still
+    // counts as healthy are charged.
     // The status is written by a controller that may be a second behind, in which many cycles run.
     bool charge_the_leaving = true;
   };

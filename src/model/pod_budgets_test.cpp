@@ -93,6 +93,31 @@ TEST(PodBudgets, APodThatLeavesIsChargedUntilTheStatusCountsIt) {
   }
 }
 
+// Two of four run and are not ready. Kubernetes has counted so, or the status is of before.
+TEST(PodBudgets, APodThatIsNotReadyDoesNotCountAsHealthy) {
+  struct {
+    int32_t current_healthy;
+    size_t may_go;
+  } const cases[] = {{2, 2}, {3, 1}, {4, 0}};
+  for (const auto& [current_healthy, may_go] : cases) {
+    BudgetWorld world;
+    world.Budget("web", 2).current_healthy = current_healthy;
+    List tasks;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      tasks.push_back(world.Pod(name, "web"));
+      world.cluster.tasks[tasks.back()].status = TaskStatus::kRunning;
+      world.cluster.tasks[tasks.back()].unready = tasks.size() > 2;
+    }
+    PodBudgets budgets(world.cluster, kOurs);
+    EXPECT_EQ(LetGo(budgets, tasks).size(), may_go) << current_healthy;
+    // One of the ready ones leaves, and the status counts it still: the other two do not stand in
+    // for it.
+    world.cluster.tasks[tasks[0]].status = TaskStatus::kReleasing;
+    PodBudgets later(world.cluster, kOurs);
+    EXPECT_EQ(LetGo(later, tasks).size(), may_go == 0 ? 0 : may_go - 1) << current_healthy;
+  }
+}
+
 TEST(PodBudgets, ABudgetCountsInItsNamespaceOnly) {
   BudgetWorld world;
   world.Budget("web", 0, "ns1");

@@ -1,6 +1,7 @@
 #include "model/revocable_access.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace krafla {
 
@@ -12,19 +13,32 @@ bool AllowsAll(const Task& task, const AccessRules& rules) {
 }
 
 bool NamesSome(const Task& task, const AccessRules& rules) {
-  return rules.named_zones && task.zones.annotated && !task.zones.names.empty();
+  return rules.named_zones && task.zones.annotated && task.zones.names != kEmptyStr;
 }
 
 }  // namespace
+
+std::vector<std::string_view> NamedZones(std::string_view names) {
+  std::vector<std::string_view> zones;
+  while (!names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    zones.push_back(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return zones;
+}
 
 bool RevocableAccess::Allows(StrId zone) const {
   return all || std::find(names.begin(), names.end(), zone) != names.end();
 }
 
-RevocableAccess AccessOf(const Task& task, const AccessRules& rules) {
-  if (AllowsAll(task, rules)) return {.all = true, .names = {}};
-  if (NamesSome(task, rules)) return {.all = false, .names = task.zones.names};
-  return {};
+RevocableAccess AccessOf(const Task& task, const AccessRules& rules, const StringPool& strings) {
+  RevocableAccess access{.all = AllowsAll(task, rules), .some = false, .names = {}};
+  if (access.all || !NamesSome(task, rules)) return access;
+  access.some = true;
+  for (const std::string_view name : NamedZones(strings.Text(task.zones.names)))
+    if (const StrId zone = strings.Find(name); zone.valid()) access.names.push_back(zone);
+  return access;
 }
 
 bool IsRevocable(const Task& task, const AccessRules& rules) {

@@ -2,6 +2,7 @@
 // questions about one pod and its PodGroup.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "model/cluster.h"
@@ -18,16 +19,20 @@ struct AccessRules {
 // The revocable zones one pod may use.
 struct RevocableAccess {
   bool all = false;
-  std::vector<StrId> names;  // when not all
+  bool some = false;  // it names zones; those of them that anybody else has a word for:
+  std::vector<StrId> names;
 
-  bool Any() const { return all || !names.empty(); }
+  bool Any() const { return all || some; }
   bool Allows(StrId zone) const;
   friend bool operator==(const RevocableAccess&, const RevocableAccess&) = default;
 };
 
+// The zones in the text of ZoneAccess::names.
+std::vector<std::string_view> NamedZones(std::string_view names);
+
 // Only the pod's own annotation is asked: a PodGroup opens no zone for its pods, in Volcano
 // neither.
-RevocableAccess AccessOf(const Task& task, const AccessRules& rules);
+RevocableAccess AccessOf(const Task& task, const AccessRules& rules, const StringPool& strings);
 // AccessOf(...).Any() without making the list.
 bool IsRevocable(const Task& task, const AccessRules& rules);
 

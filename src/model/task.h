@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
+#include <type_traits>
 
 #include "base/string_pool.h"
 #include "base/timestamp.h"
@@ -46,24 +46,19 @@ constexpr bool IsTerminated(TaskStatus s) {
 
 // Which revocable zones a pod may use, as its annotation says.
 struct ZoneAccess {
-  bool annotated = false;    // the zone annotation is there
-  bool all = false;          // "*"
-  std::vector<StrId> names;  // named zones, when not "*"
+  bool annotated = false;   // the zone annotation is there
+  bool all = false;         // "*"
+  StrId names = kEmptyStr;  // when not "*": the zones it names, sorted, each once, with commas
+  friend bool operator==(const ZoneAccess&, const ZoneAccess&) = default;
 };
 
-struct Task {
-  StrId ns;
-  StrId name;
-  StrId uid;
-  StrId role = kEmptyStr;       // volcano.sh/task-spec
-  StrId node_name = kEmptyStr;  // spec.nodeName, also when that node is unknown
-  StrId nominated_node = kEmptyStr;
-  StrId priority_class = kEmptyStr;
+// Two lines of the cache: what cycles look at, and the rest. Plain bytes, so that a table of them
+// is copied and grows as such.
+struct alignas(64) Task {
   JobId job;    // invalid: belongs to no PodGroup that can be scheduled
   NodeId node;  // where it is, or is to be in this session
   ClassId cls;
   PodSpecId spec;
-  LabelSetId labels;
   int32_t priority = 1;      // of the task within its job (annotation, else spec.priority, else 1)
   int32_t pod_priority = 0;  // spec.priority, else 0
   int32_t name_index = -1;   // the number at the end of the name, -1 when there is none
@@ -80,12 +75,23 @@ struct Task {
   bool pod_running = false;      // status.phase is Running (a terminating pod keeps it)
   bool terminating_by_preemption = false;
   bool eviction_occurred = false;  // it was pipelined behind an eviction
+  bool unready = false;            // it runs, and its condition Ready is there and not True
   ZoneAccess zones;
-  Timestamp created;
-  Timestamp started;         // status.startTime, absent when not started
-  Timestamp scheduled_at;    // when PodScheduled became True, absent when it is not
+  Timestamp scheduled_at;  // when PodScheduled became True, absent when it is not
+
   int64_t cooldown_ns = -1;  // -1: no valid cooldown
   int64_t run_time_ns = -1;  // how long it says it will run, -1: it does not say
+  Timestamp created;
+  Timestamp started;  // status.startTime, absent when not started
+  StrId ns;
+  StrId name;
+  StrId uid;
+  StrId role = kEmptyStr;       // volcano.sh/task-spec
+  StrId node_name = kEmptyStr;  // spec.nodeName, also when that node is unknown
+  StrId nominated_node = kEmptyStr;
+  StrId priority_class = kEmptyStr;
+  LabelSetId labels;
 };
+static_assert(sizeof(Task) == 128 && std::is_trivially_copyable_v<Task>);
 
 }  // namespace krafla

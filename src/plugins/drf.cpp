@@ -5,6 +5,7 @@
 // of weighted groups (fair_share/share_tree.h).
 #include <bit>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -38,7 +39,6 @@ class DrfPlugin final : public Plugin {
   bool Reopen(Session& session, const ClusterChanges& changes) override;
 
  private:
-  void AddUpJobs();
   void GrowTree();
 
   int CompareJobs(JobId left, JobId right);
@@ -52,9 +52,7 @@ class DrfPlugin final : public Plugin {
   double ShareWithout(JobId job, TaskId candidate);
   void NoteAllocated(TaskId task);
   void NoteDeallocated(TaskId task);
-  // Before a change of what the job has, and after it.
-  void BeginChange(JobId job);
-  void EndChange(JobId job);
+  void FollowInTree(JobId job, TaskId task, bool gained);
   void CatchUpWithRollback();
 
   QueueId QueueOf(JobId job) const { return cluster_->jobs[job].queue; }
@@ -65,21 +63,32 @@ class DrfPlugin final : public Plugin {
   const Cluster* cluster_ = nullptr;
   std::optional<VictimNotes> notes_;
 
-  // What each job has, including what is only pipelined, and its dominant share. Logged. A share is
-  // computed when somebody asks, and anew when the cluster has become another size.
-  double Share(JobId job) {
-    if (share_of_size_[job] != size_number_) {
-      share_of_size_[job] = size_number_;
-      share_[job] = DominantShare(allocated_[job], cluster_->total);
-    }
-    return share_[job];
+  // What a job has, including what is only pipelined: few jobs have such tasks. Requests are whole
+  // numbers, so it does not matter in which order they are added up.
+  Resource AllocatedOf(JobId job) const {
+    Resource allocated = cluster_->jobs[job].allocated;
+    if (cluster_->jobs[job].Count(TaskStatus::kPipelined) > 0)
+      allocated.Add(pipelined_[pipelined_of_[job]]);
+    return allocated;
   }
-  Table<JobId, Resource> allocated_;
-  Table<JobId, double> share_;
-  Table<JobId, uint32_t> share_of_size_;  // by job: for which size of the cluster share_ is
+  // The job's dominant share. Computed when somebody asks, and anew when the job or the size of the
+  // cluster has changed since.
+  double Share(JobId job);
+  void NotePipelined(TaskId task, bool gained);
+
+  struct KnownShare {
+    double share = 0;
+    uint32_t job_changes = 0;
+    uint32_t size_number = kNotKnown;
+  };
   static constexpr uint32_t kNotKnown = 0;
+  Table<JobId, KnownShare> shares_;  // empty until somebody asks
   uint32_t size_number_ = 1;
   Resource size_;  // the cluster's, of that number
+  // Sums of what is pipelined, logged; in order of the first one, so that they stay where they are.
+  static constexpr uint32_t kNoneYet = UINT32_MAX;
+  Table<JobId, uint32_t> pipelined_of_;  // empty until there is one
+  std::deque<Resource> pipelined_;
   AmountCopies<JobId> what_if_;
   CallColumn<JobId, TaskId> first_;
   uint64_t questions_ = 0;
@@ -99,7 +108,8 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   session_ = &session;
   cluster_ = &session.cluster;
   notes_.emplace(session, option.name);
-  AddUpJobs();
+  size_ = cluster_->total;
+  what_if_.Reset(cluster_->jobs.size());
 
   hooks.job_order = [this](JobId l, JobId r) { return CompareJobs(l, r); };
   hooks.preemptable = [this](TaskId preemptor, std::span<const TaskId> candidates,
@@ -134,24 +144,38 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   hooks.on_rollback = [this] { CatchUpWithRollback(); };
 }
 
-void DrfPlugin::AddUpJobs() {
-  const size_t jobs = cluster_->jobs.size();
-  allocated_.Reset(jobs);
-  share_.Reset(jobs, 0);
-  share_of_size_.Reset(jobs, kNotKnown);
-  size_ = cluster_->total;
-  what_if_.Reset(jobs);
-  for (JobId job : cluster_->jobs_by_name) allocated_[job] = cluster_->jobs[job].allocated;
+double DrfPlugin::Share(JobId job) {
+  if (shares_.empty()) shares_.Reset(cluster_->jobs.size());
+  KnownShare& known = shares_[job];
+  const uint32_t changes = cluster_->jobs[job].changes;
+  if (known.size_number != size_number_ || known.job_changes != changes)
+    known = {DominantShare(AllocatedOf(job), cluster_->total), changes, size_number_};
+  return known.share;
+}
+
+void DrfPlugin::NotePipelined(TaskId task, bool gained) {
+  const JobId job = cluster_->tasks[task].job;
+  if (pipelined_of_.empty()) pipelined_of_.Reset(cluster_->jobs.size(), kNoneYet);
+  if (pipelined_of_[job] == kNoneYet) {
+    pipelined_of_[job] = static_cast<uint32_t>(pipelined_.size());
+    pipelined_.emplace_back();
+  }
+  Resource& pipelined = pipelined_[pipelined_of_[job]];
+  session_->undo.Save(pipelined);
+  if (gained) {
+    pipelined.Add(cluster_->Request(task));
+  } else {
+    pipelined.Sub(cluster_->Request(task));
+  }
 }
 
 bool DrfPlugin::Reopen(Session&, const ClusterChanges& changes) {
   if (tree_) return false;  // it has every job in it
-  FollowJobs(changes, allocated_);
-  FollowJobs(changes, share_);
-  FollowJobs(changes, share_of_size_);
-  for (const JobId job : changes.jobs) {
-    allocated_[job] = cluster_->jobs[job].allocated;
-    share_of_size_[job] = kNotKnown;
+  pipelined_of_.Reset(0);
+  pipelined_.clear();
+  if (!shares_.empty()) {
+    FollowJobs(changes, shares_);
+    for (const JobId job : changes.jobs) shares_[job] = {};
   }
   if (!size_.SameAs(cluster_->total)) {
     size_ = cluster_->total;
@@ -160,8 +184,7 @@ bool DrfPlugin::Reopen(Session&, const ClusterChanges& changes) {
   if (!changes.job_steps.empty()) what_if_.Reset(cluster_->jobs.size());
 #ifdef KRAFLA_VERIFY
   for (const JobId job : cluster_->jobs_by_name)
-    KRAFLA_CHECK(allocated_[job].SameAs(cluster_->jobs[job].allocated) &&
-                     Share(job) == DominantShare(allocated_[job], cluster_->total),
+    KRAFLA_CHECK(Share(job) == DominantShare(cluster_->jobs[job].allocated, cluster_->total),
                  cluster_->JobKey(job));
 #endif
   return true;
@@ -179,8 +202,8 @@ void DrfPlugin::GrowTree() {
     const Queue& queue = cluster_->queues[job.queue];
     leaf_of_[id] = tree_->AddLeaf(queue.hierarchy, queue.hierarchy_weights, cluster_->JobKey(id),
                                   job.total_request);
-    tree_->SetAllocated(leaf_of_[id], allocated_[id]);
-    total_allocated_.Add(allocated_[id]);
+    tree_->SetAllocated(leaf_of_[id], job.allocated);
+    total_allocated_.Add(job.allocated);
   }
   tree_->SetTotalAllocated(total_allocated_);
   path_of_.Reset(cluster_->queues.size());
@@ -203,7 +226,7 @@ int DrfPlugin::CompareQueues(QueueId left, QueueId right) {
 double DrfPlugin::ShareWith(TaskId task) const {
   const JobId job = cluster_->tasks[task].job;
   if (!job.valid()) return 0;
-  Resource with_task = allocated_[job];
+  Resource with_task = AllocatedOf(job);
   with_task.Add(cluster_->Request(task));
   return DominantShare(with_task, cluster_->total);
 }
@@ -215,10 +238,12 @@ double DrfPlugin::ShareWithout(JobId job, TaskId candidate) {
   const Resource& request = cluster_->Request(candidate);
   if (!first.valid()) {
     first = candidate;
-    return DominantShareWithout(allocated_[job], request, cluster_->total);
+    if (cluster_->jobs[job].Count(TaskStatus::kPipelined) == 0)
+      return DominantShareWithout(cluster_->jobs[job].allocated, request, cluster_->total);
+    return DominantShareWithout(AllocatedOf(job), request, cluster_->total);
   }
   const bool is_second = !what_if_.Has(job);
-  Resource& left = what_if_.At(job, allocated_[job]);
+  Resource& left = what_if_.At(job, AllocatedOf(job));
   if (is_second) left.Sub(cluster_->Request(first));
   left.Sub(request);
   return DominantShare(left, cluster_->total);
@@ -254,7 +279,7 @@ Vote DrfPlugin::ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> can
   const QueueId own_queue = QueueOf(own_job);
   Resource total = total_allocated_;
   total.Add(cluster_->Request(reclaimer));
-  Resource with_task = allocated_[own_job];
+  Resource with_task = AllocatedOf(own_job);
   with_task.Add(cluster_->Request(reclaimer));
   tree_->SetAllocated(leaf_of_[own_job], with_task);
 
@@ -265,11 +290,12 @@ Vote DrfPlugin::ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> can
     Resource total_without_task = total;
     total_without_task.Sub(cluster_->Request(candidate));
     tree_->SetTotalAllocated(total_without_task);
-    Resource without_task = allocated_[job];
+    const Resource allocated = AllocatedOf(job);
+    Resource without_task = allocated;
     without_task.Sub(cluster_->Request(candidate));
     tree_->SetAllocated(leaf_of_[job], without_task);
     const double difference = tree_->Compare(path_of_[own_queue], path_of_[QueueOf(job)]);
-    tree_->SetAllocated(leaf_of_[job], allocated_[job]);
+    tree_->SetAllocated(leaf_of_[job], allocated);
     if (difference < 0) {
       victims.push_back(candidate);
     } else {
@@ -277,7 +303,7 @@ Vote DrfPlugin::ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> can
     }
   }
 
-  tree_->SetAllocated(leaf_of_[own_job], allocated_[own_job]);
+  tree_->SetAllocated(leaf_of_[own_job], AllocatedOf(own_job));
   tree_->SetTotalAllocated(total_allocated_);
   LogVictims("HDRF", victims);
   return Vote::kPermit;
@@ -286,43 +312,35 @@ Vote DrfPlugin::ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> can
 void DrfPlugin::NoteAllocated(TaskId task) {
   const JobId job = cluster_->tasks[task].job;
   if (!job.valid()) return;
-  BeginChange(job);
-  allocated_[job].Add(cluster_->Request(task));
-  if (InTree(job)) total_allocated_.Add(cluster_->Request(task));
-  EndChange(job);
+  if (cluster_->tasks[task].status == TaskStatus::kPipelined) NotePipelined(task, true);
+  if (InTree(job)) FollowInTree(job, task, true);
 }
 
 void DrfPlugin::NoteDeallocated(TaskId task) {
   const JobId job = cluster_->tasks[task].job;
   if (!job.valid()) return;
-  BeginChange(job);
-  allocated_[job].Sub(cluster_->Request(task));
-  if (InTree(job)) total_allocated_.Sub(cluster_->Request(task));
-  EndChange(job);
+  if (session_->status_before_event() == TaskStatus::kPipelined) NotePipelined(task, false);
+  if (InTree(job)) FollowInTree(job, task, false);
 }
 
-void DrfPlugin::BeginChange(JobId job) {
+void DrfPlugin::FollowInTree(JobId job, TaskId task, bool gained) {
   UndoLog& undo = session_->undo;
-  undo.Save(allocated_[job]);
-  undo.Save(share_[job]);
-  undo.Save(share_of_size_[job]);
-  if (!InTree(job)) return;
   undo.Save(total_allocated_);
   undo.Save(touched_count_);
-}
-
-void DrfPlugin::EndChange(JobId job) {
-  share_of_size_[job] = kNotKnown;  // until somebody asks: several tasks may go before that
-  if (!InTree(job)) return;
+  if (gained) {
+    total_allocated_.Add(cluster_->Request(task));
+  } else {
+    total_allocated_.Sub(cluster_->Request(task));
+  }
   touched_.push_back(job);
   touched_count_ = touched_.size();
-  tree_->SetAllocated(leaf_of_[job], allocated_[job]);
+  tree_->SetAllocated(leaf_of_[job], AllocatedOf(job));
   tree_->SetTotalAllocated(total_allocated_);
 }
 
 void DrfPlugin::CatchUpWithRollback() {
   for (size_t i = touched_count_; i < touched_.size(); ++i)
-    tree_->SetAllocated(leaf_of_[touched_[i]], allocated_[touched_[i]]);
+    tree_->SetAllocated(leaf_of_[touched_[i]], AllocatedOf(touched_[i]));
   touched_.resize(touched_count_);
   tree_->SetTotalAllocated(total_allocated_);
 }

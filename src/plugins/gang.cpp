@@ -23,7 +23,6 @@ constexpr const char* kNotEnoughPods = "NotEnoughTasks";
 constexpr const char* kNotEnoughResources = "NotEnoughResources";
 constexpr const char* kUnschedulable = "Unschedulable";
 constexpr const char* kScheduled = "Scheduled";
-constexpr const char* kTrue = "True";
 
 int WaitingFirst(bool left_ready, bool right_ready) {
   return static_cast<int>(left_ready) - static_cast<int>(right_ready);
@@ -87,20 +86,12 @@ class GangPlugin final : public Plugin {
       const Job& job = session.cluster.jobs[id];
       if (job.tasks.empty()) continue;
       if (job.IsReady()) {
-        session.SetCondition(id, {.type = kScheduled,
-                                  .status = kTrue,
-                                  .reason = "tasks in gang are ready to be scheduled",
-                                  .message = "",
-                                  .from_this_session = true});
+        session.SetCondition(id, kScheduled, "tasks in gang are ready to be scheduled", "");
       } else if (!OnlyEnding(job)) {
         session.SetCondition(
-            id, {.type = kUnschedulable,
-                 .status = kTrue,
-                 .reason = kNotEnoughResources,
-                 .message = fmt::format("{}/{} tasks in gang unschedulable: {}",
-                                        job.min_available - job.Ready(), job.tasks.size(),
-                                        session.WaitingReason(id)),
-                 .from_this_session = true});
+            id, kUnschedulable, kNotEnoughResources,
+            fmt::format("{}/{} tasks in gang unschedulable: {}", job.min_available - job.Ready(),
+                        job.tasks.size(), session.WaitingReason(id)));
       }
     }
   }

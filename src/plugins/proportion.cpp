@@ -36,17 +36,9 @@ struct Account {
   // These change during a session and are logged.
   Resource allocated;
   Resource inqueue;  // kept for jobs that were let in and do not hold it yet
-  mutable double share = 0;
-  mutable bool share_is_known = false;
-
   // Computed when somebody asks: several tasks may come and go before that.
-  double Share() const {
-    if (!share_is_known) {
-      share = DominantShare(allocated, deserved);
-      share_is_known = true;
-    }
-    return share;
-  }
+  mutable double share = 0;
+  mutable uint64_t share_state = 0;  // the state of all accounts it was computed in
 };
 
 class ProportionPlugin final : public Plugin {
@@ -63,6 +55,13 @@ class ProportionPlugin final : public Plugin {
   void LogAccounts() const;
   void Report(Session& session) const;
 
+  double ShareOf(const Account& account) const {
+    if (account.share_state != accounts_state_) {
+      account.share = DominantShare(account.allocated, account.deserved);
+      account.share_state = accounts_state_;
+    }
+    return account.share;
+  }
   int CompareQueues(QueueId left, QueueId right) const;
   bool IsOverused(QueueId queue) const;
   bool IsAllocatable(QueueId queue, TaskId task) const;
@@ -92,8 +91,8 @@ class ProportionPlugin final : public Plugin {
   AmountCopies<QueueId> what_if_;
   QueueLedger ledger_;  // made when a session is opened again
   // A number for what all accounts hold together, which a rollback brings back with them.
-  uint64_t accounts_state_ = 0;
-  uint64_t last_accounts_state_ = 0;
+  uint64_t accounts_state_ = 1;
+  uint64_t last_accounts_state_ = 1;
 };
 
 void ProportionPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
@@ -254,7 +253,6 @@ void ProportionPlugin::ShareOut() {
   for (size_t i = 0; i < ids.size(); ++i) {
     Account& account = accounts_[ids[i]];
     account.deserved = std::move(queues[i].deserved);
-    account.share_is_known = false;
   }
 }
 
@@ -270,7 +268,7 @@ void ProportionPlugin::LogAccounts() const {
         "allocate <{}>, request <{}>, elastic <{}>, share <{:.2f}>",
         cluster_->QueueName(id), ToString(account.deserved, kinds),
         ToString(account.real_capability, kinds), ToString(account.allocated, kinds),
-        ToString(account.request, kinds), ToString(account.elastic, kinds), account.Share());
+        ToString(account.request, kinds), ToString(account.elastic, kinds), ShareOf(account));
   }
 }
 
@@ -281,7 +279,7 @@ void ProportionPlugin::Report(Session& session) const {
     if (!account.known) continue;
     session.queue_reports[id] = {.deserved = account.deserved,
                                  .allocated = account.allocated,
-                                 .share = account.Share(),
+                                 .share = ShareOf(account),
                                  .known = true};
   }
 }
@@ -290,8 +288,8 @@ int ProportionPlugin::CompareQueues(QueueId left, QueueId right) const {
   const int32_t left_priority = cluster_->queues[left].priority;
   const int32_t right_priority = cluster_->queues[right].priority;
   if (left_priority != right_priority) return left_priority > right_priority ? -1 : 1;
-  const double left_share = accounts_[left].Share();
-  const double right_share = accounts_[right].Share();
+  const double left_share = ShareOf(accounts_[left]);
+  const double right_share = ShareOf(accounts_[right]);
   if (left_share == right_share) return 0;
   return left_share < right_share ? -1 : 1;
 }
@@ -303,7 +301,7 @@ bool ProportionPlugin::IsOverused(QueueId queue) const {
   if (session_->log.V(3)) {
     session_->log.Line("Queue <{}> is overused: deserved <{}>, allocated <{}>, share <{}>",
                        cluster_->QueueName(queue), ToString(account.deserved, cluster_->kinds),
-                       ToString(account.allocated, cluster_->kinds), account.Share());
+                       ToString(account.allocated, cluster_->kinds), ShareOf(account));
   }
   return true;
 }
@@ -447,8 +445,6 @@ Account* ProportionPlugin::FindAccount(TaskId task) {
 
 void ProportionPlugin::BeginChange(Account& account) {
   session_->undo.Save(account.allocated);
-  session_->undo.Save(account.share);
-  session_->undo.Save(account.share_is_known);
   session_->undo.Save(accounts_state_);
   accounts_state_ = ++last_accounts_state_;
 }
@@ -458,7 +454,6 @@ void ProportionPlugin::NoteAllocated(TaskId task) {
   if (account == nullptr) return;
   BeginChange(*account);
   account->allocated.Add(cluster_->Request(task));
-  account->share_is_known = false;
 }
 
 void ProportionPlugin::NoteDeallocated(TaskId task) {
@@ -466,7 +461,6 @@ void ProportionPlugin::NoteDeallocated(TaskId task) {
   if (account == nullptr) return;
   BeginChange(*account);
   account->allocated.Sub(cluster_->Request(task));
-  account->share_is_known = false;
 }
 
 }  // namespace

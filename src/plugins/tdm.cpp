@@ -297,7 +297,7 @@ std::vector<uint64_t> TdmPlugin::ZoneWords() const {
 // ---- predicate and score: what a class may do, asked once per session
 
 TdmPlugin::ZoneWish TdmPlugin::WishOf(const Task& task) const {
-  return {.access = AccessOf(task, access_), .run_time_ns = task.run_time_ns};
+  return {.access = AccessOf(task, access_, cluster_->strings), .run_time_ns = task.run_time_ns};
 }
 
 const TdmPlugin::ZoneWish& TdmPlugin::WishOfClass(ClassId cls) {
@@ -315,6 +315,9 @@ void TdmPlugin::SampleClasses() {
     if (first == nullptr) {
       first = &task;
       wish = WishOf(task);
+    } else if (task.zones == first->zones && task.run_time_ns == first->run_time_ns &&
+               task.annotation_preemptable == first->annotation_preemptable) {
+      continue;
     } else if (task.zones.annotated || task.annotation_preemptable || wish.access.Any()) {
       KRAFLA_CHECK(WishOf(task) == wish,
                    fmt::format("pods {} and {} are of one class but not for the same zones",

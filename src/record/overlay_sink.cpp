@@ -12,11 +12,10 @@ namespace {
 bool SameGroupOfOne(const PodGroupFacts& a, const PodGroupFacts& b) {
   const Job& l = a.job;
   const Job& r = b.job;
-  return a.queue == b.queue && l.priority_class == r.priority_class && l.created == r.created &&
-         l.preemptable == r.preemptable && l.annotation_preemptable == r.annotation_preemptable &&
-         l.zones.annotated == r.zones.annotated && l.zones.all == r.zones.all &&
-         l.zones.names == r.zones.names && l.min_resources.has_value() &&
-         l.min_resources->SameAs(*r.min_resources);
+  return a.queue == b.queue && l.phase == r.phase && l.priority_class == r.priority_class &&
+         l.created == r.created && l.preemptable == r.preemptable &&
+         l.annotation_preemptable == r.annotation_preemptable && l.zones == r.zones &&
+         l.min_resources.has_value() && l.min_resources->SameAs(*r.min_resources);
 }
 
 }  // namespace
@@ -25,11 +24,6 @@ OverlaySink::OverlaySink(LiveCluster& live, const NodeLabels& node_labels)
     : FactSink(live), live_(live) {
   for (const auto& [key, value] : node_labels)
     node_labels_.emplace_back(live.strings().Intern(key), live.strings().Intern(value));
-}
-
-void OverlaySink::Begin(std::string queue) {
-  queue_ = std::move(queue);
-  outcome_ = {};
 }
 
 std::string OverlaySink::Key(StrId ns, StrId name) {
@@ -115,7 +109,7 @@ void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
   pod.group = group_name;
   PodGroupFacts group;
-  group.queue = queue_.empty() ? kEmptyStr : strings().Intern(queue_);
+  group.queue = pod.queue;
   group.job.ns = pod.task.ns;
   group.job.name = group_name;
   group.job.uid = pod.task.uid;
@@ -126,8 +120,10 @@ void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   group.job.annotation_preemptable = pod.task.annotation_preemptable;
   group.job.zones = pod.task.zones;
   group.job.min_resources = spec(pod.task.spec).request;
+  const std::optional<JobPhase> phase = PhaseOfOne(pod.task);
   if (there != nullptr && there->job.uid == pod.task.uid) {
-    group.job.phase = there->job.phase;  // it follows its pod, and keeps its phase
+    // It follows its pod, and keeps its phase.
+    group.job.phase = phase.value_or(there->job.phase);
     outcome_.phase = group.job.phase;
     if (SameGroupOfOne(*there, group)) return;
     live_.AddPodGroup(std::move(group), Origin::kExpanded);
@@ -135,7 +131,7 @@ void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   }
   // One that has its place already is past the gate.
   if (pod.task.node_name != kEmptyStr) group.job.phase = JobPhase::kRunning;
-  if (const std::optional<JobPhase> first = FirstPhaseOfOne(pod.task)) group.job.phase = *first;
+  if (phase) group.job.phase = *phase;
   outcome_.phase = group.job.phase;
   live_.AddPodGroup(std::move(group), Origin::kExpanded);
 }

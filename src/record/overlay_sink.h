@@ -28,8 +28,8 @@ class OverlaySink : public FactSink {
   // Only nodes with one of the labels count; none: all nodes do.
   OverlaySink(LiveCluster& live, const NodeLabels& node_labels);
 
-  // Before an object is decoded: the queue a pod names, and nothing is known to be added.
-  void Begin(std::string queue);
+  // Before an object is decoded: nothing is known to be added.
+  void Begin() { outcome_ = {}; }
   // What became of it. Not `added`: it could not be read, and all is as it was.
   struct Outcome {
     bool added = false;
@@ -68,8 +68,9 @@ class OverlaySink : public FactSink {
   virtual AssumedMark MarkOf(const PersistentVolumeClaim& claim) = 0;
   // Nothing: the object's own.
   virtual std::optional<JobPhase> PhaseOf(const Job& job) = 0;
-  // The first phase of a group of one that is made now; nothing: as its pod says.
-  virtual std::optional<JobPhase> FirstPhaseOfOne(const Task& task) = 0;
+  // The phase of the group that this pod is; nothing: the one it had, the first time as its pod
+  // says.
+  virtual std::optional<JobPhase> PhaseOfOne(const Task& task) = 0;
 
   std::string Key(StrId ns, StrId name);
 
@@ -83,7 +84,6 @@ class OverlaySink : public FactSink {
 
   LiveCluster& live_;
   LabelSet node_labels_;
-  std::string queue_;
   Outcome outcome_;
 };
 

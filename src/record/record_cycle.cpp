@@ -1,6 +1,7 @@
 #include "record/record_cycle.h"
 
 #include "explain/eviction_story.h"
+#include "session/made_room_for.h"
 
 namespace krafla {
 
@@ -23,10 +24,13 @@ RecordedCycle RecordCycle(const Session& session, const std::vector<JobPhaseChan
     const JobId job = c.tasks[eviction.task].job;
     cycle.evictions.push_back(
         {.pod = c.TaskKey(eviction.task),
+         .uid = std::string(c.Text(c.tasks[eviction.task].uid)),
          .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string(),
          .action = std::string(eviction.action),
          .for_pod = eviction.for_task.valid() ? c.TaskKey(eviction.for_task) : std::string(),
+         .job = job.valid() ? c.JobKey(job) : std::string(),
          .queue = job.valid() ? std::string(c.QueueName(c.jobs[job].queue)) : std::string(),
+         .for_other = MadeRoomFor(c, eviction).valid(),
          .reason = std::string(ToString(eviction.reason)),
          .allowed_by = PluginsThatAllowed(session, eviction),
          .message = EvictionHeadline(session, i)});

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
+
 namespace krafla {
 
 namespace {
@@ -70,6 +72,13 @@ Result<std::unique_ptr<RecordWriter>> RecordWriter::Start(Options options) {
     if (error) return Fail(fmt::format("{} cannot be made: {}", options.folder, error.message()));
     fs::permissions(options.folder, fs::perms::owner_all, error);
   }
+  Result<std::unique_ptr<FolderLock>> lock = FolderLock::Take(options.folder);
+  if (!lock) return Fail(lock.error().message);
+  if (*lock == nullptr && options.log)
+    options.log(
+        fmt::format("warning: the record's folder cannot be locked: nobody else may write "
+                    "there folder={}",
+                    LogQuoted(options.folder)));
   const Result<std::vector<std::string>> there = RecordSegments(options.folder);
   if (!there) return Fail(there.error().message);
   const std::string probe = (fs::path(options.folder) / ".probe").string();
@@ -77,6 +86,7 @@ Result<std::unique_ptr<RecordWriter>> RecordWriter::Start(Options options) {
   if (const auto made = GzipWriter::Create(probe); !made) return Fail(made.error().message);
   fs::remove(probe, error);
   std::unique_ptr<RecordWriter> writer(new RecordWriter(std::move(options)));
+  writer->lock_ = std::move(*lock);
   if (!there->empty())
     writer->next_number_ = NumberOf(fs::path(there->back()).filename().string()) + 1;
   return writer;
@@ -149,9 +159,8 @@ void RecordWriter::Gap() {
 void RecordWriter::Failed(const std::string& why) {
   ++counts_.failures;
   if (!said_ && options_.log)
-    options_.log(
-        fmt::format("record cannot be written; tried again every {} s file={} error=\"{}\"",
-                    kPauseAfterFailure.count(), path_, why));
+    options_.log(fmt::format("record cannot be written; tried again every {} s file={} error={}",
+                             kPauseAfterFailure.count(), path_, LogQuoted(why)));
   said_ = true;
   file_.reset();
   unflushed_ = false;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "record/folder_lock.h"
 #include "record/gzip_file.h"
 #include "record/kept_state.h"
 #include "record/record_line.h"
@@ -32,7 +33,8 @@ class RecordWriter {
     std::function<void(const std::string& line)> log;
   };
 
-  // Makes the folder if there is none, and a first file to see whether that is possible.
+  // Makes the folder if there is none, locks it, and makes a first file to see whether that is
+  // possible.
   static Result<std::unique_ptr<RecordWriter>> Start(Options options);
   ~RecordWriter();
 
@@ -66,6 +68,7 @@ class RecordWriter {
   void MakeRoom(size_t room);
 
   Options options_;
+  std::unique_ptr<FolderLock> lock_;  // null: the file system has none
   std::unique_ptr<GzipWriter> file_;
   std::string path_;
   uint64_t next_number_ = 1;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/timestamp.h"
+#include "cluster_state/facts.h"
 #include "model/cluster.h"
 #include "session/cycle_memory.h"
 
@@ -41,10 +42,13 @@ struct RecordedBind {
 
 struct RecordedEviction {
   std::string pod;
+  std::string uid;
   std::string node;
   std::string action;
-  std::string for_pod;  // empty: for nobody
-  std::string queue;    // the victim's
+  std::string for_pod;     // empty: for nobody
+  std::string job;         // the victim's; empty: it has none
+  std::string queue;       // the victim's
+  bool for_other = false;  // for a pod of another job
   std::string reason;
   std::string allowed_by;  // "priority, gang"
   std::string message;     // "evicted by preempt for …"
@@ -99,9 +103,6 @@ struct RecordedChange {
 // returns lives as long as the program.
 std::optional<std::string_view> RecordedKind(std::string_view name);
 
-// A pod that names no PodGroup is a group of its own, of this name. No object of Kubernetes can
-// have such a name.
-inline constexpr std::string_view kGroupOfOnePrefix = "pod:";
 // "namespace/name" of the pod whose group "namespace/pod:name" is; nothing for other groups.
 std::optional<std::string> PodOfGroupOfOne(std::string_view group_key);
 

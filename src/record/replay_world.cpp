@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "model/well_known.h"
-
 namespace krafla {
 
 class ReplayWorld::Sink final : public OverlaySink {
@@ -19,7 +17,7 @@ class ReplayWorld::Sink final : public OverlaySink {
   AssumedMark MarkOf(const PersistentVolume&) override { return mark; }
   AssumedMark MarkOf(const PersistentVolumeClaim&) override { return mark; }
   std::optional<JobPhase> PhaseOf(const Job&) override { return phase; }
-  std::optional<JobPhase> FirstPhaseOfOne(const Task&) override { return phase; }
+  std::optional<JobPhase> PhaseOfOne(const Task&) override { return phase; }
 };
 
 ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)
@@ -54,31 +52,11 @@ BuildOptions BuildOptionsFor(BuildOptions fixed, const SchedulerConfig& config) 
   return fixed;
 }
 
-std::string QueueNamedBy(const std::string& padded_pod) {
-  namespace ondemand = simdjson::ondemand;
-  const auto find = [&](const char* map) -> std::string {
-    // Pods that name a queue are few, and so are those that need it: no need to keep a parser.
-    ondemand::parser parser;
-    ondemand::document document;
-    std::string_view text;
-    if (parser
-            .iterate(padded_pod.data(), padded_pod.size(),
-                     padded_pod.size() + simdjson::SIMDJSON_PADDING)
-            .get(document) ||
-        document["metadata"][map][keys::kQueueName].get_string().get(text))
-      return {};
-    return std::string(text);
-  };
-  if (padded_pod.find(keys::kQueueName) == std::string::npos) return {};
-  std::string queue = find("annotations");
-  return queue.empty() ? find("labels") : queue;
-}
-
 void ReplayWorld::Put(std::string_view kind, const std::string& key, std::string_view object,
                       const AssumedMark& mark, std::optional<JobPhase> phase) {
   padded_.reserve(object.size() + simdjson::SIMDJSON_PADDING);
   padded_ = object;
-  sink_->Begin(kind == "Pod" ? QueueNamedBy(padded_) : std::string());
+  sink_->Begin();
   sink_->mark = mark;
   sink_->phase = phase;
   const std::string file = fmt::format("{} {}", kind, key);

@@ -69,7 +69,4 @@ class ReplayWorld {
   std::string padded_;
 };
 
-// The queue that a pod names for itself, annotation before label; empty when it names none.
-std::string QueueNamedBy(const std::string& padded_pod);
-
 }  // namespace krafla

@@ -1,8 +1,25 @@
 #include "record/state_keeper.h"
 
+#include <simdjson.h>
+
 #include <utility>
 
 namespace krafla {
+
+namespace {
+
+// Whether it is the pod of this UID, and neither ends nor has ended.
+bool Stays(const std::string& object, std::string_view uid) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element pod;
+  std::string_view text;
+  if (parser.parse(object).get(pod) || pod["metadata"]["uid"].get(text) || text != uid)
+    return false;
+  if (!pod["metadata"]["deletionTimestamp"].get(text)) return false;
+  return pod["status"]["phase"].get(text) || (text != "Succeeded" && text != "Failed");
+}
+
+}  // namespace
 
 StateKeeper::StateKeeper(ChangeFeed& feed, Options options)
     : feed_(feed), options_(std::move(options)), thread_([this] { Run(); }) {}
@@ -43,9 +60,15 @@ void StateKeeper::Run() {
 }
 
 void StateKeeper::Take(RecordedChange change) {
-  if (change.what != RecordedChange::What::kCycle) return;
-  RecordedCycle& cycle = *change.cycle;
   const std::scoped_lock lock(mutex_);
+  if (change.what == RecordedChange::What::kCycle) {
+    TakeCycle(*change.cycle);
+  } else if (change.kind == "Pod") {
+    Settle(change);
+  }
+}
+
+void StateKeeper::TakeCycle(RecordedCycle& cycle) {
   cycles_.push_back({.number = cycle.number,
                      .at = cycle.at,
                      .wall_ms = cycle.wall_ms,
@@ -56,9 +79,27 @@ void StateKeeper::Take(RecordedChange change) {
                      .waiting_pods = cycle.waiting_pods});
   if (cycles_.size() > options_.most_cycles) cycles_.pop_front();
   for (RecordedEviction& eviction : cycle.evictions) {
+    open_evictions_[eviction.pod] = evictions_before_ + evictions_.size();
     evictions_.push_back({cycle.number, cycle.at, std::move(eviction)});
-    if (evictions_.size() > options_.most_evictions) evictions_.pop_front();
+    if (evictions_.size() <= options_.most_evictions) continue;
+    const auto open = open_evictions_.find(evictions_.front().what.pod);
+    if (open != open_evictions_.end() && open->second == evictions_before_)
+      open_evictions_.erase(open);
+    evictions_.pop_front();
+    ++evictions_before_;
   }
+}
+
+void StateKeeper::Settle(const RecordedChange& change) {
+  const auto open = open_evictions_.find(change.key);
+  if (open == open_evictions_.end()) return;
+  if (change.what != RecordedChange::What::kGone) {
+    // It counts as leaving for as long as nobody knows better.
+    if (change.mark.what == AssumedMark::What::kReleasing) return;
+    PastEviction& eviction = evictions_[open->second - evictions_before_];
+    eviction.refused = Stays(change.object, eviction.what.uid);
+  }
+  open_evictions_.erase(open);
 }
 
 StateKeeper::Snapshot StateKeeper::Copy() const {
@@ -68,7 +109,8 @@ StateKeeper::Snapshot StateKeeper::Copy() const {
           .config = state_.config(),
           .version = state_.version(),
           .cycles = state_.cycles(),
-          .last_cycle = state_.last_cycle()};
+          .last_cycle = state_.last_cycle(),
+          .evictions = {evictions_.rbegin(), evictions_.rend()}};
 }
 
 uint64_t StateKeeper::version() const {

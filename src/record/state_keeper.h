@@ -8,7 +8,9 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "record/change_feed.h"
@@ -29,6 +31,13 @@ class StateKeeper {
   // Takes what still waits, ends the record.
   ~StateKeeper();
 
+  struct PastEviction {
+    uint64_t cycle = 0;
+    Timestamp at;
+    RecordedEviction what;
+    bool refused = false;  // the pod was seen to stay
+  };
+
   // A copy; texts are shared.
   struct Snapshot {
     std::vector<KeptState::Entry> entries;
@@ -37,6 +46,7 @@ class StateKeeper {
     uint64_t version = 0;
     uint64_t cycles = 0;
     Timestamp last_cycle;
+    std::vector<PastEviction> evictions;  // as below
   };
   Snapshot Copy() const;
   uint64_t version() const;
@@ -50,11 +60,6 @@ class StateKeeper {
     size_t evictions = 0;
     size_t phases = 0;
     int64_t waiting_pods = 0;
-  };
-  struct PastEviction {
-    uint64_t cycle = 0;
-    Timestamp at;
-    RecordedEviction what;
   };
   // The newest first.
   std::vector<CycleSummary> Cycles() const;
@@ -70,6 +75,9 @@ class StateKeeper {
  private:
   void Run();
   void Take(RecordedChange change);
+  void TakeCycle(RecordedCycle& cycle);
+  // News of a pod: if it was to be evicted, what became of that may be known now.
+  void Settle(const RecordedChange& change);
 
   ChangeFeed& feed_;
   Options options_;
@@ -77,6 +85,9 @@ class StateKeeper {
   KeptState state_;
   std::deque<CycleSummary> cycles_;
   std::deque<PastEviction> evictions_;
+  uint64_t evictions_before_ = 0;  // that are no longer among them
+  // By pod: the number, counted from the first ever, of an eviction that is not settled.
+  std::unordered_map<std::string, uint64_t> open_evictions_;
   RecordWriter::Counts record_;
   std::thread thread_;
 };

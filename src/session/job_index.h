@@ -1,5 +1,5 @@
-// The jobs that actions have to look at, in a session that is opened again and again: a cluster has
-// thousands of jobs that run, and in most cycles nothing is to be done for them.
+// The jobs that actions have to look at: a cluster has thousands of jobs that run, and in most cycles
+// nothing is to be done for them.
 //
 // A job is quiet when every action would pass it by: it has been let in, none of its tasks waits,
 // and it does not starve. Whether it is depends on the job alone, so it is asked again only when
@@ -7,7 +7,7 @@
 // first of its jobs comes up, by name, also when that job is quiet. So the first quiet one of each
 // queue is visited too, and the first that is valid (actions that ask pass by the others).
 //
-// Owned by the session; made when it is opened for the second time.
+// Owned by the session; made when the first action asks, and kept when the session is opened again.
 #pragma once
 
 #include <cstdint>

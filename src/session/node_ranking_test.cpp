@@ -53,9 +53,8 @@ TEST(BestFirst, GoesThroughNodesAsIfTheyWereSorted) {
     for (uint32_t p = 0; p < nodes; ++p)
       if (World::Has(world.allowed, p) && World::Has(world.among, p) && !world.left_out[p])
         expected.push_back(p);
-    std::stable_sort(expected.begin(), expected.end(), [&](uint32_t a, uint32_t b) {
-      return world.scores[a] > world.scores[b];
-    });
+    std::stable_sort(expected.begin(), expected.end(),
+                     [&](uint32_t a, uint32_t b) { return world.scores[a] > world.scores[b]; });
     BestFirst best_first;
     best_first.Start(world.Ranking(), world.among);
     std::vector<uint32_t> seen;

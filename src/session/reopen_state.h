@@ -28,7 +28,7 @@ struct ReopenState {
   std::vector<JobId> closing;          // whose conditions and phase may change
   std::vector<JobPhase> phase_before;  // of those
   Table<JobId, uint32_t> close_seen;   // in which cycle it was added to them
-  uint32_t cycle = 0;
+  uint32_t cycle = 0;  // how often it was opened again
   std::vector<JobId> rewound;  // jobs the last cycle had changed
   std::vector<JobPhaseChange> phase_changes;
 

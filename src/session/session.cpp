@@ -288,6 +288,7 @@ void Session::ExecuteActions() {
 
 void Session::Close() {
   StepTimer timer(*this, "close");
+  said_unschedulable_.assign(cluster.jobs.size(), false);
   if (kept_.notes_phases)
     for (const JobId job : JobsToClose())
       for (JobCondition& condition : cluster.jobs[job].conditions)
@@ -302,12 +303,9 @@ void Session::Close() {
 
 namespace {
 
-// The phase a PodGroup has after this cycle, from what its tasks do.
-JobPhase PhaseAfter(const Job& job) {
-  const bool unschedulable =
-      std::any_of(job.conditions.begin(), job.conditions.end(), [](const JobCondition& c) {
-        return c.from_this_session && c.type == "Unschedulable" && c.status == "True";
-      });
+// The phase a PodGroup has after this cycle, from what its tasks do. `unschedulable`: the cycle has
+// said so of it.
+JobPhase PhaseAfter(const Job& job, bool unschedulable) {
   if (job.Count(TaskStatus::kRunning) != 0 && unschedulable) return JobPhase::kUnknown;
   const int32_t completed = job.Count(TaskStatus::kFailed) + job.Count(TaskStatus::kSucceeded);
   // Terminating pods still hold their places: the group does not fall back while they end.
@@ -322,9 +320,10 @@ JobPhase PhaseAfter(const Job& job) {
 void Session::UpdateJobPhases() {
   kept_.phase_changes.clear();
   const std::vector<JobId>& jobs = JobsToClose();
+  said_unschedulable_.resize(cluster.jobs.size());
   for (size_t i = 0; i < jobs.size(); ++i) {
     Job& job = cluster.jobs[jobs[i]];
-    job.phase = PhaseAfter(job);
+    job.phase = PhaseAfter(job, said_unschedulable_[jobs[i].value]);
     if (kept_.notes_phases && job.phase != kept_.phase_before[i])
       kept_.phase_changes.push_back({jobs[i], kept_.phase_before[i], job.phase});
   }
@@ -332,16 +331,21 @@ void Session::UpdateJobPhases() {
             [&](const auto& l, const auto& r) { return cluster.JobNameLess(l.job, r.job); });
 }
 
-void Session::SetCondition(JobId job, JobCondition condition) {
-  condition.from_this_session = true;
+void Session::SetCondition(JobId job, std::string_view type, std::string_view reason,
+                           std::string_view message) {
   auto& conditions = cluster.jobs[job].conditions;
-  for (JobCondition& c : conditions) {
-    if (c.type == condition.type) {
-      c = std::move(condition);
-      return;
-    }
+  auto slot = std::find_if(conditions.begin(), conditions.end(),
+                           [&](const JobCondition& condition) { return condition.type == type; });
+  if (slot == conditions.end()) {
+    slot = conditions.insert(slot, JobCondition());
+    slot->type = type;
   }
-  conditions.push_back(std::move(condition));
+  slot->status = "True";
+  slot->reason = reason;
+  slot->message = message;
+  slot->from_this_session = true;
+  said_unschedulable_.resize(cluster.jobs.size());
+  if (type == "Unschedulable") said_unschedulable_[job.value] = true;
 }
 
 void Session::NoteEnqueueRefusal(JobId job, std::string reason) {

@@ -176,6 +176,8 @@ class Session {
   void MarkReleasing(TaskId task);                          // Bound, Running -> Releasing
   void UnmarkReleasing(TaskId task, TaskStatus before);     // and back
   void SetStatus(TaskId task, TaskStatus status);           // counts and sums of its job only
+  // For plugins that are told of a task that loses its place: what it was until then.
+  TaskStatus status_before_event() const { return status_before_event_; }
   // A point to come back to.
   struct Mark {
     UndoLog::Mark log;
@@ -188,7 +190,6 @@ class Session {
   void NoteEvictionUndone(TaskId task);
   // What evicting these tasks and taking it all back would leave behind, without doing it.
   void NoteTriedInVain(std::span<const TaskId> victims);
-
   // Whether such a try would leave anything behind.
   bool TriedInVainMatters(TaskId victim) const;
 
@@ -199,8 +200,9 @@ class Session {
   // The same for tasks of jobs.
   const std::vector<TaskChange>& task_changes() const { return task_changes_.Look(); }
 
-  // ---- job conditions, by type
-  void SetCondition(JobId job, JobCondition condition);
+  // ---- job conditions, by type: true from this session on
+  void SetCondition(JobId job, std::string_view type, std::string_view reason,
+                    std::string_view message);
   // Why a plugin did not let the job in; kept for whoever asks why it is pending.
   void NoteEnqueueRefusal(JobId job, std::string reason);
   const std::string* EnqueueRefusal(JobId job) const;
@@ -217,6 +219,7 @@ class Session {
     PluginHooks hooks;
   };
 
+  void MoveBetween(TaskId task, TaskStatus before, TaskStatus status);
   void OpenPlugins(const SessionOptions& options);
   void OpenOne(size_t plugin);
   void CollectHooks();
@@ -289,7 +292,8 @@ class Session {
   std::vector<const std::function<void(TaskId)>*> on_eviction_undone_;
   JobIndex jobs_{*this};
   ReopenState kept_;
-
+  std::vector<bool> said_unschedulable_;  // by job, when the session closes
+  TaskStatus status_before_event_ = TaskStatus::kPending;
   std::vector<TaskId> undone_;  // without exact_undo: who was evicted and put back
 };
 

@@ -27,39 +27,46 @@ void Session::SendDeallocate(TaskId task) {
   for (const auto* handler : on_deallocate_) (*handler)(task);
 }
 
-void Session::SetStatus(TaskId id, TaskStatus status) {
+// The status of a task, and how many tasks of its job and of its role have which. Where the task is
+// must be the same as when this is reversed.
+void Session::MoveBetween(TaskId id, TaskStatus before, TaskStatus status) {
   Task& task = cluster.tasks[id];
-  const TaskStatus before = task.status;
-  if (before == status) return;
-  undo.Save(task.status);
   task.status = status;
   if (!task.job.valid()) return;
-  task_changes_.push_back({id, KindOf(before, status)});
   Job& job = cluster.jobs[task.job];
   JobRole& role = job.roles[task.role_index];
   const size_t from = static_cast<size_t>(before);
   const size_t to = static_cast<size_t>(status);
-  undo.Save(job.count[from]);
-  undo.Save(job.count[to]);
-  undo.Save(role.count[from]);
-  undo.Save(role.count[to]);
+  ++job.changes;
   --job.count[from];
   ++job.count[to];
   --role.count[from];
   ++role.count[to];
   if (task.best_effort && (before == TaskStatus::kPending || status == TaskStatus::kPending)) {
-    undo.Save(job.pending_best_effort);
-    undo.Save(role.pending_best_effort);
     const int32_t step = status == TaskStatus::kPending ? 1 : -1;
     job.pending_best_effort += step;
     role.pending_best_effort += step;
   }
-  if (before == TaskStatus::kReleasing || status == TaskStatus::kReleasing) {
-    if (task.node.valid() || task.node_name != kEmptyStr) {
-      undo.Save(job.releasing_on_node);
+  if (before == TaskStatus::kReleasing || status == TaskStatus::kReleasing)
+    if (task.node.valid() || task.node_name != kEmptyStr)
       job.releasing_on_node += status == TaskStatus::kReleasing ? 1 : -1;
-    }
-  }
+}
+
+void Session::SetStatus(TaskId id, TaskStatus status) {
+  const TaskStatus before = cluster.tasks[id].status;
+  if (before == status) return;
+  constexpr auto reverse = [](Session& session, uint64_t word) {
+    session.MoveBetween(TaskId(static_cast<uint32_t>(word)),
+                        static_cast<TaskStatus>(word >> 32 & 0xff),
+                        static_cast<TaskStatus>(word >> 40));
+  };
+  undo.Reversible<reverse>(*this, uint64_t{id.value} | static_cast<uint64_t>(status) << 32 |
+                                      static_cast<uint64_t>(before) << 40);
+  MoveBetween(id, before, status);
+  Task& task = cluster.tasks[id];
+  if (!task.job.valid()) return;
+  task_changes_.push_back({id, KindOf(before, status)});
+  Job& job = cluster.jobs[task.job];
   const bool held = IsAllocatedStatus(before);
   const bool holds = IsAllocatedStatus(status);
   if (held != holds) {
@@ -107,6 +114,7 @@ void Session::Unplace(TaskId id) {
   KRAFLA_CHECK(before == TaskStatus::kAllocated || before == TaskStatus::kPipelined,
                cluster.TaskKey(id));
   SetStatus(id, TaskStatus::kPending);
+  status_before_event_ = before;
   auto& list = cluster.nodes[node].tasks;
   auto at = std::find(list.begin(), list.end(), id);
   KRAFLA_CHECK(at != list.end(), cluster.TaskKey(id));
@@ -131,6 +139,7 @@ void Session::Unplace(TaskId id) {
 void Session::MarkReleasing(TaskId id) {
   kube.EnsureBuilt();
   const NodeId node = cluster.tasks[id].node;
+  status_before_event_ = cluster.tasks[id].status;
   SetStatus(id, TaskStatus::kReleasing);
   if (node.valid()) {
     undo.Save(cluster.releasing[node]);

@@ -156,6 +156,12 @@ void Session::FollowZoneNodes(const ClusterChanges& changes) {
 void Session::CatchUpWithJobs() {
   const std::vector<TaskChange>& changes = task_changes_.Look();
   if (kept_.jobs_synced == changes.size()) return;
+  // So many that most jobs will be among them: looked at by job, not by change.
+  if (changes.size() - kept_.jobs_synced > cluster.jobs.size()) {
+    jobs_.Make();
+    kept_.jobs_synced = changes.size();
+    return;
+  }
   std::vector<JobId> changed;
   kept_.job_seen.Resize(cluster.jobs.size());
   ++kept_.seen;
@@ -172,8 +178,13 @@ void Session::CatchUpWithJobs() {
 
 const std::vector<JobId>& Session::JobsToVisit() {
   // Log lines tell of every job.
-  if (!jobs_.made() || log.V(3)) return cluster.jobs_by_name;
-  CatchUpWithJobs();
+  if (log.V(3)) return cluster.jobs_by_name;
+  if (jobs_.made()) {
+    CatchUpWithJobs();
+  } else {
+    jobs_.Make();
+    kept_.jobs_synced = task_changes_.Look().size();
+  }
   return jobs_.Visits();
 }
 
@@ -184,7 +195,7 @@ void Session::AddToClose(JobId job) {
 }
 
 const std::vector<JobId>& Session::JobsToClose() {
-  if (!jobs_.made()) return cluster.jobs_by_name;
+  if (kept_.cycle == 0) return cluster.jobs_by_name;
   // Who was not listed when the session opened still has the phase it had then: only jobs that
   // wait to be let in get another one before the session closes.
   for (const auto& [task, kind] : task_changes_.Look()) AddToClose(cluster.tasks[task].job);

@@ -14,6 +14,12 @@ Statement::~Statement() {
   if (hold_) Discard();
 }
 
+void Statement::Note(const Operation& operation) {
+  constexpr size_t kUsual = 16;
+  if (operations_.empty()) operations_.reserve(kUsual);
+  operations_.push_back(operation);
+}
+
 void Statement::End() {
   operations_.clear();
   hold_.reset();
@@ -22,7 +28,7 @@ void Statement::End() {
 void Statement::Allocate(TaskId task, NodeId node) {
   session_.trace.Add({TraceKind::kAllocate, 0, 0, task.value, node.value});
   session_.Place(task, node, TaskStatus::kAllocated);
-  operations_.push_back({.kind = Kind::kAllocate, .task = task, .node = node, .for_task = {}});
+  Note({.kind = Kind::kAllocate, .task = task, .node = node, .for_task = {}});
 }
 
 void Statement::Pipeline(TaskId task, NodeId node, bool eviction_occurred) {
@@ -31,20 +37,20 @@ void Statement::Pipeline(TaskId task, NodeId node, bool eviction_occurred) {
   bool& occurred = session_.cluster.tasks[task].eviction_occurred;
   session_.undo.Save(occurred);
   occurred = eviction_occurred;
-  operations_.push_back({.kind = Kind::kPipeline, .task = task, .node = node, .for_task = {}});
+  Note({.kind = Kind::kPipeline, .task = task, .node = node, .for_task = {}});
 }
 
 void Statement::Evict(TaskId task, TaskId for_task, EvictionReason reason, uint64_t permitted_by) {
   const Task& t = session_.cluster.tasks[task];
   session_.trace.Add(
       {TraceKind::kEvict, 0, static_cast<uint16_t>(reason), task.value, for_task.value});
-  operations_.push_back({.kind = Kind::kEvict,
-                         .task = task,
-                         .node = t.node,
-                         .for_task = for_task,
-                         .reason = reason,
-                         .permitted_by = permitted_by,
-                         .before = t.status});
+  Note({.kind = Kind::kEvict,
+        .task = task,
+        .node = t.node,
+        .for_task = for_task,
+        .reason = reason,
+        .permitted_by = permitted_by,
+        .before = t.status});
   session_.MarkReleasing(task);
 }
 

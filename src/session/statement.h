@@ -62,6 +62,7 @@ class Statement {
     TaskStatus before = TaskStatus::kPending;
   };
 
+  void Note(const Operation& operation);
   void End();
   void SpareSuperfluousVictims();
   bool EveryoneStillFits(NodeId node);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "session/drain_guard.h"
 #include "session/job_checks.h"
 
 namespace krafla {
@@ -130,20 +129,46 @@ std::vector<const DrainZone*> ZoneDrainer::ClosingZones() const {
 
 void ZoneDrainer::NominateFrom(std::span<const DrainZone* const> zones,
                                std::vector<TaskId>& nominated) {
-  std::vector<Group> groups = GroupByJob(FindOnNodes(zones));
-  Plan(groups);
-  std::vector<JobId> asked;
-  for (const Group& group : groups) asked.push_back(group.job);
-  std::sort(asked.begin(), asked.end());
-  std::erase_if(held_, [&](const Group& held) {
-    return std::binary_search(asked.begin(), asked.end(), held.job);
-  });
-  for (Group& group : groups) {
+  const std::vector<FoundTask> found = SortByJob(FindOnNodes(zones));
+  if (found.empty()) return;
+  found_.assign(cluster_.tasks.size(), false);
+  for (const FoundTask& one : found) found_[one.task.value] = true;
+  const auto settle = [&](Group& group) {
     Report(group);
     nominated.insert(nominated.end(), group.plan.go.begin(), group.plan.go.end());
     for (const TaskId task : group.plan.go) taken_[task.value] = true;
     if (IsStuck(group.plan)) held_.push_back(std::move(group));
+  };
+  ForgetHeld(found);
+  const std::vector<DrainGuard*> guards = GuardsToAsk();
+  // Guards look at all of them together. Without any each job is done with before the next one: of
+  // thousands of jobs, little is in memory at a time.
+  std::vector<Group> groups;
+  for (size_t begin = 0, end = 0; begin < found.size(); begin = end) {
+    while (end < found.size() && found[end].job == found[begin].job) ++end;
+    Group group = MakeGroup(std::span(found).subspan(begin, end - begin));
+    if (!guards.empty()) {
+      groups.push_back(std::move(group));
+      continue;
+    }
+    group.plan = PlanDrain(group.input, session_.compat.drain_gang);
+    settle(group);
   }
+  if (groups.empty()) return;
+  PlanWith(guards, groups);
+  for (Group& group : groups) settle(group);
+}
+
+// What was said of jobs that are asked about anew.
+void ZoneDrainer::ForgetHeld(std::span<const FoundTask> found) {
+  if (held_.empty()) return;
+  std::vector<JobId> asked;
+  for (const FoundTask& one : found)
+    if (asked.empty() || asked.back() != one.job) asked.push_back(one.job);
+  std::sort(asked.begin(), asked.end());
+  std::erase_if(held_, [&](const Group& held) {
+    return std::binary_search(asked.begin(), asked.end(), held.job);
+  });
 }
 
 bool ZoneDrainer::Offers(TaskId id) const {
@@ -165,53 +190,52 @@ bool ZoneDrainer::HasSomebody(const DrainZone& zone) const {
   });
 }
 
-std::vector<TaskId> ZoneDrainer::FindOnNodes(std::span<const DrainZone* const> zones) const {
-  std::vector<TaskId> found;
+std::vector<ZoneDrainer::FoundTask> ZoneDrainer::FindOnNodes(
+    std::span<const DrainZone* const> zones) const {
+  std::vector<FoundTask> found;
   for (const DrainZone* zone : zones)
     for (NodeId node : zone->nodes)
-      for (TaskId id : cluster_.nodes[node].tasks)
-        if (!In(taken_, id) && IsToGo(id, *zone)) found.push_back(id);
+      for (TaskId id : cluster_.nodes[node].tasks) {
+        if (In(taken_, id) || !IsToGo(id, *zone)) continue;
+        const Task& task = cluster_.tasks[id];
+        found.push_back({id, task.job, task.role_index});
+      }
   return found;
 }
 
-// Jobs by name; a job's tasks stay in the order in which they were found.
-std::vector<ZoneDrainer::Group> ZoneDrainer::GroupByJob(const std::vector<TaskId>& found) {
-  std::vector<Group> groups;
-  if (found.empty()) return groups;
+// By the names of the jobs; a job's tasks stay in the order in which they were found. Counted, not
+// compared: there may be tens of thousands, of which only the jobs are sorted.
+std::vector<ZoneDrainer::FoundTask> ZoneDrainer::SortByJob(const std::vector<FoundTask>& found) {
+  std::vector<FoundTask> sorted(found.size());
+  if (found.empty()) return sorted;
   if (rank_.empty()) {
     rank_.Reset(cluster_.jobs.size());
-    members_.Reset(cluster_.jobs.size());
+    place_.Reset(cluster_.jobs.size());
     for (uint32_t i = 0; i < cluster_.jobs_by_name.size(); ++i) rank_[cluster_.jobs_by_name[i]] = i;
   }
-  // Counted first: tens of thousands of tasks go straight to their job's list, and only the jobs
-  // are sorted.
   std::vector<uint32_t> ranks;
-  for (const TaskId id : found) {
-    const JobId job = cluster_.tasks[id].job;
-    if (members_[job]++ == 0) ranks.push_back(rank_[job]);
-  }
+  for (const FoundTask& one : found)
+    if (place_[one.job]++ == 0) ranks.push_back(rank_[one.job]);
   std::sort(ranks.begin(), ranks.end());
-  groups.reserve(ranks.size());
-  for (const uint32_t rank : ranks) {
-    const JobId job = cluster_.jobs_by_name[rank];
-    groups.push_back({.job = job});
-    const size_t all = session_.compat.drain_gang ? cluster_.jobs[job].tasks.size() : 0;
-    groups.back().input.members.reserve(std::max<size_t>(members_[job], all));
-    members_[job] = static_cast<uint32_t>(groups.size() - 1);  // now: which group
-  }
-  for (const TaskId id : found) {
-    const Task& task = cluster_.tasks[id];
-    groups[members_[task.job]].input.members.push_back(
-        {.task = id, .role = task.role_index, .closing = true, .running = true, .may_go = true});
-  }
-  found_.assign(cluster_.tasks.size(), false);
-  for (const TaskId id : found) found_[id.value] = true;
-  for (Group& group : groups) {
-    members_[group.job] = 0;
-    group.input.allowance = disruptions_.AllowanceOf(group.job);
-    if (session_.compat.drain_gang) AddRestOfGang(group);
-  }
-  return groups;
+  uint32_t next = 0;
+  for (const uint32_t rank : ranks)
+    next += std::exchange(place_[cluster_.jobs_by_name[rank]], next);
+  for (const FoundTask& one : found) sorted[place_[one.job]++] = one;
+  for (const uint32_t rank : ranks) place_[cluster_.jobs_by_name[rank]] = 0;
+  return sorted;
+}
+
+ZoneDrainer::Group ZoneDrainer::MakeGroup(std::span<const FoundTask> found) {
+  Group group{.job = found.front().job};
+  const bool gangs = session_.compat.drain_gang;
+  const size_t all = gangs ? cluster_.jobs[group.job].tasks.size() : 0;
+  group.input.members.reserve(std::max(found.size(), all));
+  for (const FoundTask& one : found)
+    group.input.members.push_back(
+        {.task = one.task, .role = one.role, .closing = true, .running = true, .may_go = true});
+  group.input.allowance = disruptions_.AllowanceOf(group.job);
+  if (gangs) AddRestOfGang(group);
+  return group;
 }
 
 // What PlanDrain needs to know to keep gangs whole.
@@ -241,11 +265,15 @@ void ZoneDrainer::AddRestOfGang(Group& group) const {
   }
 }
 
+std::vector<DrainGuard*> ZoneDrainer::GuardsToAsk() {
+  return session_.compat.drain_guards ? DrainGuardsOf(session_) : std::vector<DrainGuard*>();
+}
+
 // Guards may count (a PodDisruptionBudget over several jobs). Jobs of which nobody goes, though a
 // guard let some, must not use up what it allows the others: it is asked again without them.
-void ZoneDrainer::Plan(std::vector<Group>& groups) {
+void ZoneDrainer::PlanWith(const std::vector<DrainGuard*>& guards, std::vector<Group>& groups) {
   for (bool again = true; again;) {
-    const bool guards_hold_some = AskGuards(groups);
+    const bool guards_hold_some = Ask(guards, groups);
     again = false;
     for (Group& group : groups) {
       if (group.settled) continue;
@@ -272,10 +300,7 @@ void ZoneDrainer::SetGuardHold(Group& group) {
 }
 
 // Marks who may go; true when a guard holds somebody.
-bool ZoneDrainer::AskGuards(std::vector<Group>& groups) {
-  if (!session_.compat.drain_guards) return false;
-  const std::vector<DrainGuard*> guards = DrainGuardsOf(session_);
-  if (guards.empty()) return false;
+bool ZoneDrainer::Ask(const std::vector<DrainGuard*>& guards, std::vector<Group>& groups) {
   for (Group& group : groups)
     if (group.offered.empty())
       for (const DrainMember& member : group.input.members) group.offered.push_back(member.may_go);

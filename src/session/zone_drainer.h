@@ -13,6 +13,7 @@
 
 #include "model/revocable_access.h"
 #include "model/zone_drain.h"
+#include "session/drain_guard.h"
 #include "session/job_disruptions.h"
 #include "session/session.h"
 #include "session/victim_notes.h"
@@ -65,6 +66,12 @@ class ZoneDrainer {
   std::vector<HeldDrain> HeldDrains() const;
 
  private:
+  // A task on a node of a closing zone, with what the next passes need: not to look it up again.
+  struct FoundTask {
+    TaskId task;
+    JobId job;
+    uint16_t role = 0;
+  };
   // One job's part of a step.
   struct Group {
     JobId job;
@@ -78,14 +85,17 @@ class ZoneDrainer {
   std::vector<const DrainZone*> ClosingZones() const;
   bool StartSharedClock();
   void NominateFrom(std::span<const DrainZone* const> zones, std::vector<TaskId>& nominated);
-  std::vector<TaskId> FindOnNodes(std::span<const DrainZone* const> zones) const;
-  std::vector<Group> GroupByJob(const std::vector<TaskId>& found);
+  std::vector<FoundTask> FindOnNodes(std::span<const DrainZone* const> zones) const;
+  std::vector<FoundTask> SortByJob(const std::vector<FoundTask>& found);
+  void ForgetHeld(std::span<const FoundTask> found);
+  Group MakeGroup(std::span<const FoundTask> found);
   void AddRestOfGang(Group& group) const;
   // By task of the cluster.
   using TaskFlags = std::vector<bool>;
   bool In(const TaskFlags& flags, TaskId task) const { return flags[task.value]; }
-  void Plan(std::vector<Group>& groups);
-  bool AskGuards(std::vector<Group>& groups);
+  std::vector<DrainGuard*> GuardsToAsk();
+  void PlanWith(const std::vector<DrainGuard*>& guards, std::vector<Group>& groups);
+  bool Ask(const std::vector<DrainGuard*>& guards, std::vector<Group>& groups);
   static void SetGuardHold(Group& group);
   void Report(const Group& group);
   std::string WhyHeld(const Group& group) const;
@@ -102,13 +112,13 @@ class ZoneDrainer {
   JobDisruptions& disruptions_;
   VictimNotes& notes_;
 
-  TaskFlags nominated_;             // in this session
-  TaskFlags taken_;                 // in this call
-  TaskFlags found_;                 // in this step
-  std::vector<Group> held_;         // in this session, the last answer per job
-  size_t evictions_seen_ = 0;       // of the session's plan
-  Table<JobId, uint32_t> rank_;     // by name; filled when first needed
-  Table<JobId, uint32_t> members_;  // how many were found; zero outside GroupByJob
+  TaskFlags nominated_;           // in this session
+  TaskFlags taken_;               // in this call
+  TaskFlags found_;               // in this step
+  std::vector<Group> held_;       // in this session, the last answer per job
+  size_t evictions_seen_ = 0;     // of the session's plan
+  Table<JobId, uint32_t> rank_;   // by name; filled when first needed
+  Table<JobId, uint32_t> place_;  // in the sorted list; zero outside SortByJob
 };
 
 }  // namespace krafla

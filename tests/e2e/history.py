@@ -78,10 +78,17 @@ def condition(pod, kind):
     return next((c for c in pod["status"].get("conditions", []) if c["type"] == kind), None)
 
 
+def is_healthy(pod):
+    """As Kubernetes counts it for budgets."""
+    ready = condition(pod, "Ready")
+    return ready is not None and ready["status"] == "True" and \
+        "deletionTimestamp" not in pod["metadata"]
+
+
 class Judge:
     """Goes through a history. `evictions`: name and instant of what the scheduler has removed, from
     the audit log. Everything else that goes was removed by others, who may do that. `budgets`: for
-    a label the number of pods that have it and run which evictions have to leave.
+    a label the number of pods that have it and are ready which evictions have to leave.
 
     What it found wrong is in `problems`; how much it has looked at, and let pass because somebody
     else meddled with it at that time, in `judged`."""
@@ -89,8 +96,8 @@ class Judge:
     def __init__(self, steps, evictions, budgets=None):
         self.problems, self.judged = [], collections.Counter()
         self.budgets = budgets or {}
-        self.healthy = collections.defaultdict(list)         # label: (when, how many run and stay)
-        self.label_touched = collections.defaultdict(list)   # label: when others took one away
+        self.healthy = collections.defaultdict(list)         # label: (when, how many are)
+        self.label_touched = collections.defaultdict(list)   # label: when others took one from these
         self.evictions = dict(evictions)
         self.pods, self.nodes, self.groups = {}, {}, {}
         self.binds = collections.Counter()  # by UID
@@ -138,19 +145,19 @@ class Judge:
         if pod["status"].get("phase") == "Running":
             self.running_since.setdefault(name, when)
         leaves = "deletionTimestamp" in pod["metadata"] or what == "DELETED"
-        if (gone or leaves) and name not in self.evictions:
-            self.touched[group].append(when)
-            for label in labels_of(pod):
-                self.label_touched[label].append(when)
+        if name not in self.evictions:
+            if gone or leaves:
+                self.touched[group].append(when)
+            if before is not None and is_healthy(before) and (gone or not is_healthy(pod)):
+                for label in labels_of(pod):
+                    self.label_touched[label].append(when)
         if gone:
             self.pods.pop(uid, None)
         else:
             self.pods[uid] = pod
         for label in set(labels_of(pod)) & set(self.budgets):
             self.healthy[label].append((when, sum(
-                1 for p in self.pods.values() if label in labels_of(p)
-                and p["status"].get("phase") == "Running"
-                and "deletionTimestamp" not in p["metadata"])))
+                1 for p in self.pods.values() if label in labels_of(p) and is_healthy(p))))
         node = pod["spec"].get("nodeName")
         if not gone and node and before is not None and not before["spec"].get("nodeName"):
             self.binds[uid] += 1

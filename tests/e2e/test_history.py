@@ -5,8 +5,10 @@ from history import LAG_S, Judge
 
 
 def pod(version, name, node="", group="g", cpu=1, phase="Pending", what="MODIFIED", at=0.0, **meta):
-    scheduled = [{"type": "PodScheduled", "status": "True",
-                  "lastTransitionTime": "1970-01-01T00:16:40Z"}] if node else []
+    conditions = [{"type": "PodScheduled", "status": "True",
+                   "lastTransitionTime": "1970-01-01T00:16:40Z"}] if node else []
+    if phase == "Running":
+        conditions.append({"type": "Ready", "status": str(meta.get("ready", True))})
     return (version, "pod", what, {
         "metadata": {"uid": "u-" + name, "name": name,
                      "annotations": {"scheduling.k8s.io/group-name": group,
@@ -14,7 +16,7 @@ def pod(version, name, node="", group="g", cpu=1, phase="Pending", what="MODIFIE
                      "labels": meta.get("labels", {})},
         "spec": {"nodeName": node,
                  "containers": [{"resources": {"requests": {"cpu": str(cpu)}}}]},
-        "status": {"phase": phase, "conditions": scheduled}}, 1000 + at)
+        "status": {"phase": phase, "conditions": conditions}}, 1000 + at)
 
 
 def node(version, cpu, at=0.0, cordoned=False):
@@ -72,8 +74,9 @@ class TheJudge(unittest.TestCase):
         self.assertEqual(judge.judged["gang binds let pass"], 1)
 
     def test_a_budget_that_leaves_some(self):
+        shared = {"labels": {"shared": "yes"}}
+
         def after(*more, budgets):
-            shared = {"labels": {"shared": "yes"}}
             steps = [node(1, 4), group(2, 1)]
             for i, name in enumerate("abc"):
                 steps.append(pod(3 + i, name, "n", phase="Running", **shared))
@@ -82,12 +85,20 @@ class TheJudge(unittest.TestCase):
             return self.problems(*steps, evictions=[("a", 1030)], budgets=budgets)
         self.assertEqual(after(budgets={"shared=yes": 2}), [])
         self.assertEqual(after(budgets={"shared=yes": 3}), ["a was evicted, 2 of 3 shared=yes left"])
-        taken = pod(9, "b", "n", phase="Running", what="DELETED", at=29, labels={"shared": "yes"})
-        later = pod(11, "b", "n", phase="Running", what="DELETED", at=40, labels={"shared": "yes"})
+        taken = pod(9, "b", "n", phase="Running", what="DELETED", at=29, **shared)
+        later = pod(11, "b", "n", phase="Running", what="DELETED", at=40, **shared)
         self.assertEqual(after(taken, budgets={"shared=yes": 2}), [], "others may take more")
         self.assertEqual(after(later, budgets={"shared=yes": 2}), [])
         self.assertEqual(after(later, budgets={"shared=yes": 3}),
                          ["a was evicted, 2 of 3 shared=yes left"])
+
+        def unready(version, at):
+            return pod(version, "b", "n", phase="Running", ready=False, at=at, **shared)
+        self.assertEqual(after(unready(8, 10), budgets={"shared=yes": 2}),
+                         ["a was evicted, 1 of 2 shared=yes left"], "one that runs only is none")
+        self.assertEqual(after(unready(8, 10), unready(9, 29), budgets={"shared=yes": 2}),
+                         ["a was evicted, 1 of 2 shared=yes left"], "it was not ready before")
+        self.assertEqual(after(unready(9, 29), budgets={"shared=yes": 2}), [], "since a moment")
 
     def test_a_minimum_that_was_raised_long_after_a_bind(self):
         self.assertEqual(self.problems(

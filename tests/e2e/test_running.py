@@ -72,9 +72,59 @@ class Running(ClusterTestCase):
         code, text = start("--kubeconfig=/nowhere")
         self.assertEqual(code, 2)
         self.assertIn("/nowhere: error: cannot be read", text)
+        conf = self.plane.kubeconfig("no-token", credentials={"tokenFile": "/nowhere/token"})
+        code, text = start(f"--kubeconfig={conf}")
+        self.assertEqual(code, 2)
+        self.assertIn("error: user no-token: tokenFile: expected a file with a token: "
+                      "/nowhere/token: cannot be read", text)
+        self.assertEqual(start("--scheduler-name", ""), (
+            2, "--scheduler-name: error: expected a name, got nothing\n"))
         code, text = start("--schedule-perod=1s")
         self.assertEqual((code, text), (2, "--schedule-perod: error: unknown flag; did you mean "
                                            "--schedule-period?\n"))
+
+    def test_an_outage_and_a_clean_stop_are_a_few_lines(self):
+        self.node("n1")
+        proxy = TcpProxy(self.plane.api_port)
+        self.plane.kubeconfig("krafla")
+        conf = self.plane.kubeconfig("krafla-interrupted", cluster={
+            "server": f"https://127.0.0.1:{proxy.port}"}, credentials={
+                "client-certificate-data": self.plane.pki.text("krafla.crt"),
+                "client-key-data": self.plane.pki.text("krafla.key")})
+        scheduler = self.scheduler(kubeconfig=conf, flags=("--v=3",))
+        self.pod("one")
+        self.wait_bound(1)
+        # From its last word on nothing but the outage is to be told of.
+        begin = len(scheduler.log())
+        proxy.refusing = True
+        proxy.cut()
+        time.sleep(5)
+        proxy.refusing = False
+        eventually("it is over", lambda: "API server answers again" in scheduler.log(), 90)
+        outage = [line for line in scheduler.log()[begin:].splitlines() if "API server" in line]
+        self.assertEqual(len(outage), 2, outage)
+        self.assertIn(f"API server gives no answer; trying again "
+                      f"server=https://127.0.0.1:{proxy.port} resources=11 error=", outage[0])
+        self.assertEqual(scheduler.stop(), 0)
+        proxy.close()
+        lines = scheduler.log().splitlines()
+        stopping = next(i for i, line in enumerate(lines) if "told to stop" in line)
+        self.assertEqual([line for line in lines[stopping:] if "error" in line], [])
+        self.assertIn(" stopped bound=1 ", lines[-1])
+        # The cycles' lines have the form of the others.
+        self.assertTrue(any("Queue <default>" in line for line in lines), lines)
+        for line in lines:
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
+
+    def test_what_the_server_forbids_is_named_in_one_line(self):
+        scheduler = self.scheduler(kubeconfig=self.plane.kubeconfig("without-a-role"), ready=False)
+        eventually("told", lambda: "API server forbids" in scheduler.log())
+        time.sleep(3)  # several attempts of each kind
+        lines = [line for line in scheduler.log().splitlines() if "forbid" in line]
+        self.assertEqual(len(lines), 1, lines)
+        for what in ("resources=11", "watch pods", "watch podgroups", "deploy/rbac.yaml",
+                     r'User \"without-a-role\" cannot watch resource'):
+            self.assertIn(what, lines[0])
 
     def test_a_token_is_rotated(self):
         """The first one is no longer good when its Secret is gone; by then the file has another."""

@@ -203,6 +203,18 @@ class SeeingIn(ClusterTestCase):
         self.assertEqual(code, 0, text)
         self.assertIn("bind team-a/next-0", text)
 
+    def test_two_do_not_record_into_one_folder(self):
+        folder = self.folder("a")
+        first = self.start(f"--record={folder}")
+        second = self.scheduler(flags=(f"--record={folder}",), ready=False)
+        self.assertEqual(second.process.wait(20), 2)
+        self.assertIn(f"--record: error: {folder} is in use", second.log())
+        # The lock does not outlive its process, whatever became of it.
+        first.stop(signal.SIGKILL)
+        second.start()
+        second.wait_until_ready()
+        self.assertEqual(second.stop(), 0)
+
     def test_what_is_no_record_is_said(self):
         empty = self.folder("empty")
         os.makedirs(empty, exist_ok=True)

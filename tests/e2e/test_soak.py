@@ -12,10 +12,11 @@ import unittest
 import urllib.error
 
 from cluster_test_case import CONFIG, GROUPS, ClusterTestCase, eventually
-from history import History, Judge, cpu_of, group_of
+from history import History, Judge, cpu_of, group_of, is_healthy
 
 PRIORITIES = {"low": 10, "middle": 100, "high": 1000}
 MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
 NODES = 6
 PODS = "/api/v1/namespaces/team-a/pods"
 POD_GROUPS = f"{GROUPS}/namespaces/team-a/podgroups"
@@ -42,8 +43,7 @@ class BudgetKeeper:
     def tell(self):
         budget = self.plane.get(f"{BUDGETS}/{self.name}")
         pods = self.plane.get(f"{PODS}?labelSelector={self.label}%3Dyes")["items"]
-        healthy = sum(p["status"].get("phase") == "Running" and "deletionTimestamp" not in
-                      p["metadata"] for p in pods)
+        healthy = sum(map(is_healthy, pods))
         try:
             self.plane.request("PATCH", f"{BUDGETS}/{self.name}/status", {
                 "metadata": {"resourceVersion": budget["metadata"]["resourceVersion"]},
@@ -93,11 +93,18 @@ class Soak(ClusterTestCase):
                     if pod.rsplit("-", 1)[0] == name:
                         self.ignore_missing("DELETE", f"{PODS}/{pod}")
                 self.ignore_missing("DELETE", f"{POD_GROUPS}/{name}")
-            elif act < 0.72:  # one pod goes
+            elif act < 0.70:  # one pod goes
                 pods = list(self.pods())
                 if pods:
                     self.ignore_missing("DELETE", f"{PODS}/{rng.choice(pods)}")
-            elif act < 0.80:  # a gang gets another size
+            elif act < 0.74:  # one is not ready any more, or again
+                pods = [name for name, pod in self.pods().items()
+                        if pod["status"].get("phase") == "Running"]
+                if pods:
+                    self.ignore_missing("PATCH", f"{PODS}/{rng.choice(pods)}/status", {
+                        "status": {"conditions": [{"type": "Ready", "status": rng.choice(
+                            ["True", "False", "False"])}]}}, STRATEGIC)
+            elif act < 0.81:  # a gang gets another size
                 self.ignore_missing("PATCH", f"{POD_GROUPS}/{rng.choice(jobs)}",
                                     {"spec": {"minMember": rng.randint(1, 4)}}, MERGE)
             elif act < 0.90:  # cordon, or back

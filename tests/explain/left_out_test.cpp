@@ -69,6 +69,54 @@ TEST(ExplainLeftOut, PodWhosePodGroupDoesNotExist) {
   EXPECT_EQ(told.out, "default/job-0 waits: its PodGroup default/job does not exist.\n");
 }
 
+// A pod that names no PodGroup, and perhaps a queue.
+std::string BarePod(const std::string& metadata, const std::string& node = "") {
+  return "---\n{apiVersion: v1, kind: Pod, metadata: {name: bare" +
+         (metadata.empty() ? "" : ", " + metadata) + "}, spec: {schedulerName: volcano, " +
+         (node.empty() ? "" : "nodeName: " + node + ", ") +
+         "containers: [{name: c, resources: {requests: {cpu: 1}}}]}}\n";
+}
+
+constexpr const char* kOwnGroup =
+    "  it names no PodGroup: krafla serve takes it as a group of its own, in the queue that\n"
+    "  scheduling.volcano.sh/queue-name names, else in \"default\"\n";
+
+TEST(ExplainLeftOut, PodWithoutPodGroupWhoseQueueDoesNotExist) {
+  const std::string answer =
+      "default/bare waits: its queue \"reed\" does not exist; did you mean \"red\"?\n";
+  for (const char* says : {"annotations: {scheduling.volcano.sh/queue-name: reed}",
+                           "labels: {scheduling.volcano.sh/queue-name: reed}",
+                           "labels: {scheduling.volcano.sh/queue-name: red}, annotations: "
+                           "{scheduling.volcano.sh/queue-name: reed}"})
+    for (const auto& [kind, name] :
+         {std::pair("pod", "default/bare"), std::pair("job", "default/bare"),
+          std::pair("job", "default/pod:bare")}) {
+      const Told told = Tell(NodeYaml() + QueueYaml({.name = "red"}) + BarePod(says), kind, name);
+      EXPECT_EQ(told.code, 0) << told.err;
+      EXPECT_EQ(told.out, answer + kOwnGroup) << kind << " " << name << " " << says;
+    }
+  // It names none, and there is no default one.
+  const Told told =
+      Tell(NodeYaml() + QueueYaml({.name = "red"}) + BarePod(""), "pod", "default/bare");
+  EXPECT_TRUE(told.out.starts_with("default/bare waits: its queue \"default\" does not exist.\n"))
+      << told.out;
+}
+
+TEST(ExplainLeftOut, PodWithoutPodGroupWhoseQueueExists) {
+  const std::string cluster = NodeYaml() + QueueYaml({.name = "default"});
+  for (const char* kind : {"pod", "job"}) {
+    const Told waits = Tell(cluster + BarePod(""), kind, "default/bare");
+    EXPECT_EQ(waits.out,
+              std::string("default/bare waits: it names no PodGroup, and a cycle places pods of "
+                          "PodGroups.\n") +
+                  kOwnGroup);
+    const Told runs = Tell(cluster + BarePod("", "n1"), kind, "default/bare");
+    EXPECT_EQ(runs.code, 0) << runs.err;
+    EXPECT_TRUE(runs.out.starts_with("default/bare belongs to no PodGroup")) << runs.out;
+  }
+  EXPECT_EQ(Tell(cluster + BarePod(""), "job", "default/bear").code, 2);
+}
+
 TEST(ExplainLeftOut, PodOfAnotherScheduler) {
   const std::string cluster =
       NodeYaml() + QueueYaml() + PodGroupYaml() + PodOfAnother("job-0") + PodYaml({.name = "x"});

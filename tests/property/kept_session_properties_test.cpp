@@ -78,7 +78,7 @@ class ChangingCluster {
   }
 
   // An object of the random cluster comes (again), a bound pod starts or its bind fails, an evicted
-  // one ends, a pod or a PodGroup goes, a node changes.
+  // one ends, a pod or a PodGroup goes, one becomes ready or unready, a node changes.
   void Change() {
     Cluster& c = live_->cluster();
     switch (Pick(10)) {
@@ -116,9 +116,12 @@ class ChangingCluster {
           const Task& task =
               c.tasks[TaskId(static_cast<uint32_t>(Pick(static_cast<int>(c.tasks.size()))))];
           krafla::PodFacts pod = *live_->FindPod(task.ns, task.name);
-          const int how = Pick(3);
+          const int how = Pick(4);
           if (how == 0) {
             live_->RemovePod(pod.task.ns, pod.task.name);
+          } else if (pod.task.status == TaskStatus::kRunning && how == 3) {
+            pod.task.unready = !pod.task.unready;
+            live_->AddPod(std::move(pod), Origin::kWritten);
           } else if (pod.task.status == TaskStatus::kRunning) {
             pod.task.status = how == 1 ? TaskStatus::kSucceeded : TaskStatus::kReleasing;
             live_->AddPod(std::move(pod), Origin::kWritten);
@@ -143,6 +146,7 @@ class ChangingCluster {
           PodDisruptionBudget budget =
               c.budgets[static_cast<size_t>(Pick(static_cast<int>(c.budgets.size())))];
           budget.disruptions_allowed = Pick(3);
+          budget.current_healthy = Pick(4);
           live_->AddBudget(std::move(budget));
           break;
         }

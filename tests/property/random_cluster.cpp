@@ -501,6 +501,8 @@ class Maker {
     json.EndObject();
     json.Key("status").BeginObject();
     const bool failed = dice.Chance(30);
+    const bool says_ready = dice.Chance(50);
+    const bool ready = dice.Chance(70);
     json.Key("phase").String(facts.state == State::kFinished ? (failed ? "Failed" : "Succeeded")
                              : facts.state == State::kPending || facts.state == State::kBound
                                  ? "Pending"
@@ -515,6 +517,13 @@ class Maker {
         json.BeginObject().Key("type").String("DisruptionTarget").Key("status").String("True");
         json.Key("reason").String("PreemptionByScheduler").EndObject();
       }
+      if (says_ready)
+        json.BeginObject()
+            .Key("type")
+            .String("Ready")
+            .Key("status")
+            .String(ready ? "True" : "False")
+            .EndObject();
       json.EndArray();
     }
     json.EndObject();
@@ -605,6 +614,7 @@ class Maker {
     facts.value = std::string(1, "abc"[dice.Below(3)]);
     facts.allowed = dice.Below(4);
     if (dice.Chance(20)) facts.disrupted.insert(fmt::format("j{}-0", dice.Below(shape_.jobs)));
+    const int healthy = dice.Chance(50) ? dice.Below(6) : -1;
     if (!Chance(dice, Feature::kPodBudgets, 70)) return;
     JsonWriter json;
     BeginObject(json, "policy/v1", "PodDisruptionBudget");
@@ -612,6 +622,7 @@ class Maker {
     json.Key("spec").BeginObject().Key("selector").BeginObject().Key("matchLabels").BeginObject();
     json.Key(facts.label).String(facts.value).EndObject().EndObject().EndObject();
     json.Key("status").BeginObject().Key("disruptionsAllowed").Integer(facts.allowed);
+    if (healthy >= 0) json.Key("currentHealthy").Integer(healthy);
     if (!facts.disrupted.empty()) {
       json.Key("disruptedPods").BeginObject();
       for (const std::string& pod : facts.disrupted) json.Key(pod).String(Ago(10));

@@ -192,6 +192,99 @@ TEST_F(ApiPagesTest, PagesAndExplanationsFollowTheConfiguration) {
   EXPECT_NE(explained().find("team-a/train-1 is left out"), std::string::npos) << explained();
 }
 
+// Whatever the plugins remember, which here is nothing.
+TEST_F(ApiPagesTest, JobsTellWhatTheyHaveLost) {
+  const auto evictions_of = [&](const std::string& name) {
+    now.ns += 60 * Timestamp::kNsPerSecond;  // a view is kept for a while
+    const dom::array jobs = Json(Get("jobs"))["jobs"];
+    for (const dom::element job : jobs)
+      if (std::string_view(job["name"]) == name) return Text(job["evictions"]);
+    return std::string("no such job");
+  };
+  EXPECT_EQ(evictions_of("train"), R"({"forOthers":[],"last":null})");
+  const auto evict = [&](uint64_t number, int64_t second, const std::string& pod,
+                         const std::string& job, bool for_other) {
+    auto cycle = std::make_unique<RecordedCycle>();
+    cycle->number = number;
+    cycle->at = Timestamp::FromUnixSeconds(1'773'144'000 + second);
+    cycle->evictions.push_back({.pod = "team-a/" + pod,
+                                .uid = pod,
+                                .node = "n1",
+                                .action = "preempt",
+                                .for_pod = for_other ? "team-a/train-0" : "",
+                                .job = "team-a/" + job,
+                                .queue = "default",
+                                .for_other = for_other,
+                                .reason = {},
+                                .allowed_by = {},
+                                .message = {}});
+    feed.Put({.what = RecordedChange::What::kCycle, .cycle = std::move(cycle)});
+    while (keeper->Cycles().front().number != number) std::this_thread::yield();
+  };
+  evict(3, 10, "night-0", "night", true);
+  evict(4, 20, "night-1", "night", true);
+  evict(5, 30, "train-9", "train", false);
+  EXPECT_EQ(evictions_of("night"),
+            R"({"forOthers":["2026-03-10T12:00:10Z","2026-03-10T12:00:20Z"],)"
+            R"("last":"2026-03-10T12:00:20Z"})");
+  EXPECT_EQ(evictions_of("train"), R"({"forOthers":[],"last":"2026-03-10T12:00:30Z"})");
+  EXPECT_EQ(evictions_of("bare"), R"({"forOthers":[],"last":null})");
+  // The first one is seen to stay, the second one ends.
+  const auto see = [&](const std::string& pod, const std::string& uid, const std::string& more) {
+    const uint64_t version = keeper->version();
+    Put("Pod", "team-a/" + pod,
+        fmt::format(R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":)"
+                    R"("team-a","uid":"{}"{},"annotations":{{"scheduling.k8s.io/group-name":)"
+                    R"("night"}}}},"spec":{{"schedulerName":"volcano","nodeName":"n1",)"
+                    R"("containers":[{{"name":"c"}}]}},"status":{{"phase":"Running"}}}})",
+                    pod, uid, more));
+    while (keeper->version() == version) std::this_thread::yield();
+  };
+  see("night-1", "night-1", R"(,"deletionTimestamp":"2026-03-10T12:00:20Z")");
+  see("night-0", "night-0", "");
+  EXPECT_EQ(evictions_of("night"),
+            R"({"forOthers":["2026-03-10T12:00:20Z"],"last":"2026-03-10T12:00:20Z"})");
+  // A successor of the same name is no refusal.
+  evict(6, 40, "night-0", "night", true);
+  see("night-0", "successor", "");
+  EXPECT_EQ(evictions_of("night"),
+            R"({"forOthers":["2026-03-10T12:00:20Z","2026-03-10T12:00:40Z"],)"
+            R"("last":"2026-03-10T12:00:40Z"})");
+  std::vector<std::string> refused;
+  const dom::array evictions = Json(Get("evictions"))["evictions"];
+  for (const dom::element eviction : evictions)
+    if (bool(eviction["refused"])) refused.push_back(Text(eviction["cycle"]));
+  EXPECT_EQ(refused, std::vector<std::string>{"3"});
+}
+
+TEST_F(ApiPagesTest, JobsThatWaitForWhatDoesNotExistAreListed) {
+  const uint64_t version = keeper->version();
+  Put("PodGroup", "team-a/stuck",
+      R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{"name":"stuck",)"
+      R"("namespace":"team-a","uid":"s"},"spec":{"minMember":1,"queue":"defautl"},"status":{}})");
+  while (keeper->version() < version + 1) std::this_thread::yield();
+  Pod("stuck-0", "stuck", "1", "", "Pending");
+  Pod("alone-0", "nobody", "1", "", "Pending");
+  while (keeper->version() < version + 3) std::this_thread::yield();
+  now.ns += 60 * Timestamp::kNsPerSecond;
+  const dom::array jobs = Json(Get("jobs"))["jobs"];
+  std::vector<std::string> names;
+  for (const dom::element job : jobs) names.push_back(std::string(std::string_view(job["name"])));
+  EXPECT_EQ(names, (std::vector<std::string>{"night", "nobody", "bare", "stuck", "train"}));
+  EXPECT_EQ(
+      Text(jobs.at(1)),
+      R"({"namespace":"team-a","name":"nobody","kind":"PodGroup","queue":"","phase":null,)"
+      R"("priority":null,"minMember":null,"created":null,"pods":{"total":1,"waiting":1,)"
+      R"("binding":0,"bound":0,"running":0,"releasing":0,"succeeded":0,"failed":0},)"
+      R"("waitsFor":"PodGroup \"nobody\" does not exist in the pod's namespace; create it or )"
+      R"(name another in scheduling.k8s.io/group-name","evictions":{"forOthers":[],"last":null}})");
+  EXPECT_EQ(std::string_view(jobs.at(3)["queue"]), "defautl");
+  EXPECT_EQ(std::string_view(jobs.at(3)["phase"]), "Pending");
+  EXPECT_EQ(std::string_view(jobs.at(3)["waitsFor"]),
+            "queue \"defautl\" does not exist (did you mean \"default\"?); create it or name "
+            "another in spec.queue");
+}
+
 TEST_F(ApiPagesTest, QueuesShowWhatTheyHold) {
   const dom::array queues = Json(Get("queues"))["queues"];
   ASSERT_EQ(queues.size(), 1u);
@@ -242,7 +335,14 @@ TEST_F(ApiPagesTest, WrongRequestsAreToldApart) {
       << Get("jobs", {{"queu", "x"}}).body;
   for (const char* limit : {"0", "-1", "x", "1x", "1000000"})
     EXPECT_EQ(Get("jobs", {{"limit", limit}}).status, 400) << limit;
-  EXPECT_EQ(Get("explain", {{"kind", "jb"}, {"name", "x"}}).status, 400);
+  const ApiAnswer misspelt = Get("explain", {{"kind", "jb"}, {"name", "x"}});
+  EXPECT_EQ(misspelt.status, 400);
+  EXPECT_EQ(misspelt.body, R"({"error":"kind: expected job, pod, queue or zone, got \"jb\"; )"
+                           R"(did you mean \"job\"?"})"
+                           "\n");
+  EXPECT_EQ(Get("explain", {{"kind", "Deployment"}, {"name", "x"}}).body,
+            R"({"error":"kind: expected job, pod, queue or zone, got \"Deployment\""})"
+            "\n");
   EXPECT_EQ(Get("explain", {{"kind", "job"}}).status, 400);
   EXPECT_EQ(Get("explain", {{"kind", "job"}, {"name", "x"}, {"as", "xml"}}).status, 400);
 }
@@ -267,6 +367,36 @@ TEST_F(ApiPagesTest, ExplainsWhatTheSchedulerSees) {
                               "\\\"team-a/train\\\"?"),
             std::string::npos)
       << unknown.body;
+}
+
+TEST_F(ApiPagesTest, APodWithoutPodGroupIsExplainedByItsName) {
+  for (const auto& [kind, name] : {std::pair("job", "team-a/bare"), std::pair("pod", "team-a/bare"),
+                                   std::pair("job", "team-a/pod:bare")}) {
+    const ApiAnswer told = Get("explain", {{"kind", kind}, {"name", name}, {"as", "text"}});
+    EXPECT_EQ(told.status, 200) << told.body;
+    EXPECT_TRUE(told.body.starts_with("team-a/bare waits")) << told.body;
+    EXPECT_NE(told.body.find("no PodGroup, a group of its own: 0 of 1 pod ready"),
+              std::string::npos)
+        << told.body;
+  }
+}
+
+TEST_F(ApiPagesTest, APodWithoutPodGroupWhoseQueueDoesNotExistIsToldSo) {
+  const uint64_t version = keeper->version();
+  Put("Pod", "team-a/lost",
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"lost","namespace":"team-a","uid":"l",)"
+      R"("annotations":{"scheduling.volcano.sh/queue-name":"defautl"}},"spec":{"schedulerName":)"
+      R"("volcano","containers":[{"name":"c"}]}})");
+  while (keeper->version() == version) std::this_thread::yield();
+  for (const char* kind : {"job", "pod"}) {
+    const ApiAnswer told =
+        Get("explain", {{"kind", kind}, {"name", "team-a/lost"}, {"as", "text"}});
+    EXPECT_EQ(told.status, 200) << told.body;
+    EXPECT_TRUE(
+        told.body.starts_with("team-a/lost waits: its queue \"defautl\" does not exist; did "
+                              "you mean \"default\"?\n"))
+        << told.body;
+  }
 }
 
 TEST_F(ApiPagesTest, OneExplanationAtATime) {

@@ -237,6 +237,21 @@ TEST(RecordWriter, NoSecretIsWritten) {
   EXPECT_TRUE(pods);
 }
 
+TEST(RecordWriter, TwoDoNotWriteIntoOneFolder) {
+  const std::string folder = ::testing::TempDir() + "/krafla-record-of-two";
+  std::filesystem::remove_all(folder);
+  {
+    const auto first = RecordWriter::Start({.folder = folder, .head = {}, .now = {}});
+    ASSERT_TRUE(first) << first.error().message;
+    const auto second = RecordWriter::Start({.folder = folder, .head = {}, .now = {}});
+    ASSERT_FALSE(second);
+    EXPECT_TRUE(second.error().message.starts_with(folder + " is in use"))
+        << second.error().message;
+  }
+  EXPECT_TRUE(RecordWriter::Start({.folder = folder, .head = {}, .now = {}}));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(RecordWriter, AFolderThatCannotBeMadeIsAnError) {
   const auto made = RecordWriter::Start({.folder = "/proc/krafla/record", .head = {}, .now = {}});
   ASSERT_FALSE(made);

@@ -104,8 +104,8 @@ TEST(ReducedObject, OfListsItemsStayThatSomebodyReads) {
   EXPECT_EQ(
       *reduced,
       R"({"spec":{"volumes":[{"name":"b","persistentVolumeClaim":{"claimName":"c"}},)"
-      R"({"name":"d","image":{"reference":"i"}},7]},"status":{"conditions":[{"status":"True",)"
-      R"("type":"PodScheduled"}],"containerStatuses":[{"name":"y","resources":{}}]}})");
+      R"({"name":"d","image":{"reference":"i"}},7]},"status":{"conditions":[{"type":"Ready",)"
+      R"("status":"True"},{"status":"True","type":"PodScheduled"}],"containerStatuses":[{"name":"y","resources":{}}]}})");
 }
 
 TEST(ReducedObject, WhatIsNoObjectIsNothing) {

@@ -1,0 +1,53 @@
+#include "explain/missing_words.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.h"
+#include "model/well_known.h"
+
+namespace krafla {
+
+namespace {
+
+std::string DoesNotExist(std::string_view queue, bool named, std::string_view of,
+                         const Cluster& cluster) {
+  return fmt::format("queue {}{}{} does not exist{}", Quoted(queue), of,
+                     named ? "" : ", which counts where none is named,",
+                     NearestQueue(queue, cluster));
+}
+
+}  // namespace
+
+std::string NearestQueue(std::string_view queue, const Cluster& cluster) {
+  std::vector<std::string_view> known;
+  for (const QueueId id : cluster.queues_by_name) known.push_back(cluster.QueueName(id));
+  const auto near = DidYouMean(queue, known);
+  return near ? fmt::format(" (did you mean \"{}\"?)", *near) : std::string();
+}
+
+std::string PodWithoutQueue(std::string_view queue, bool named, const Cluster& cluster) {
+  return fmt::format("{}; create it or name another in {}", DoesNotExist(queue, named, "", cluster),
+                     keys::kQueueName);
+}
+
+std::string GroupWithoutQueue(std::string_view queue, bool named, const Cluster& cluster) {
+  return fmt::format("{}; create it or name another in spec.queue",
+                     DoesNotExist(queue, named, "", cluster));
+}
+
+std::string PodOfGroupWithoutQueue(std::string_view group, std::string_view queue, bool named,
+                                   const Cluster& cluster) {
+  return fmt::format(
+      "{}; create it or name another in spec.queue of the PodGroup",
+      DoesNotExist(queue, named, fmt::format(" of PodGroup {}", Printable(group)), cluster));
+}
+
+std::string PodWithoutGroup(std::string_view group) {
+  return fmt::format(
+      "PodGroup {} does not exist in the pod's namespace; create it or name another in {}",
+      Quoted(group), keys::kGroupName);
+}
+
+}  // namespace krafla

@@ -1,0 +1,132 @@
+#include "kube/outage_log.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Lines = std::vector<std::string>;
+
+// A clock that the test moves, and the timers that ring by it.
+class OutageLogTest : public ::testing::Test {
+ protected:
+  void Pass(milliseconds time) {
+    const OutageLog::Clock::time_point until = now + time;
+    while (!timers.empty() && timers.begin()->first <= until) {
+      now = timers.begin()->first;
+      const auto task = std::move(timers.begin()->second);
+      timers.erase(timers.begin());
+      task();
+    }
+    now = until;
+  }
+  Lines Said() { return std::exchange(lines, {}); }
+
+  OutageLog::Clock::time_point now{};
+  std::multimap<OutageLog::Clock::time_point, std::function<void()>> timers;
+  Lines lines;
+  OutageLog outages{{.server = "https://x",
+                     .after =
+                         [this](milliseconds delay, std::function<void()> task) {
+                           timers.emplace(now + delay, std::move(task));
+                         },
+                     .now = [this] { return now; },
+                     .log = [this](const std::string& line) { lines.push_back(line); }}};
+};
+
+const HttpResponse kRefused{.error = "Connection refused"};
+
+TEST_F(OutageLogTest, OneLineForAllThenOneAMinuteThenItsEnd) {
+  const auto all_fail = [&] {
+    for (const char* resource : {"nodes", "pods", "queues"})
+      outages.Failed("watch", resource, kRefused);
+  };
+  all_fail();
+  EXPECT_EQ(Said(), Lines{}) << "others may follow";
+  Pass(milliseconds(600));
+  EXPECT_EQ(Said(), (Lines{"API server gives no answer; trying again server=https://x resources=3 "
+                           "error=\"Connection refused\""}));
+  for (int s = 1; s < 60; ++s) {
+    Pass(seconds(1));
+    all_fail();
+  }
+  EXPECT_EQ(Said(), Lines{});
+  Pass(seconds(2));
+  EXPECT_EQ(Said(), (Lines{"API server still gives no answer for_s=60 server=https://x resources=3 "
+                           "error=\"Connection refused\""}));
+  outages.Worked("nodes");
+  outages.Worked("pods");
+  Pass(seconds(1));
+  EXPECT_EQ(Said(), Lines{}) << "one is still out";
+  outages.Worked("queues");
+  Pass(seconds(1));
+  EXPECT_EQ(Said(), (Lines{"API server answers again server=https://x after_s=62 resources=3"}));
+  Pass(seconds(300));
+  EXPECT_EQ(Said(), Lines{});
+  EXPECT_TRUE(timers.empty());
+}
+
+TEST_F(OutageLogTest, WhatIsForbiddenIsNamedWithARemedyAndQuotesAreEscaped) {
+  const HttpResponse forbidden{.status = 403,
+                               .body = R"({"message":"User \"u\" cannot list resource \"pods\""})"};
+  outages.Failed("list", "pods", forbidden);
+  outages.Failed("watch", "nodes", forbidden);
+  Pass(seconds(1));
+  EXPECT_EQ(Said(),
+            (Lines{R"(API server forbids what we need; trying again server=https://x resources=2 )"
+                   R"(asked="watch nodes, list pods" )"
+                   R"(error="403 User \"u\" cannot list resource \"pods\"" )"
+                   R"(hint="are the roles of deploy/rbac.yaml applied, and bound to the user that )"
+                   R"(the error names?")"}));
+}
+
+TEST_F(OutageLogTest, AnotherCauseEndsTheFirst) {
+  outages.Failed("watch", "pods", kRefused);
+  Pass(seconds(10));
+  outages.Failed("watch", "pods", {.status = 503, .body = R"({"message":"starting"})"});
+  Pass(seconds(10));
+  const Lines said = Said();
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[1], "API server answers again server=https://x after_s=10 resources=1");
+  EXPECT_EQ(said[2],
+            "API server answers with errors; trying again server=https://x resources=1 "
+            "error=\"503 starting\"");
+}
+
+TEST_F(OutageLogTest, AnInterruptionIsOneLine) {
+  outages.Failed("watch", "pods", kRefused);
+  Pass(milliseconds(200));
+  outages.Worked("pods");
+  Pass(seconds(2));
+  EXPECT_EQ(Said(), (Lines{"API server answers again, after a short while server=https://x "
+                           "resources=1 error=\"Connection refused\""}));
+}
+
+// A stream that opens and ends at once, again and again.
+TEST_F(OutageLogTest, WhatComesAndGoesIsNoFlood) {
+  for (int i = 0; i < 600; ++i) {
+    outages.Failed("watch", "pods", {.status = 200, .error = "broken"});
+    Pass(milliseconds(700));
+    outages.Worked("pods");
+    Pass(milliseconds(i % 2 == 0 ? 100 : 2000));
+  }
+  // 17.5 minutes: at most a beginning and an end in each.
+  EXPECT_LE(Said().size(), 40u);
+  outages.Failed("watch", "pods", kRefused);
+  Pass(seconds(61));
+  EXPECT_FALSE(Said().empty()) << "a new outage is told of, a minute late at most";
+}
+
+TEST_F(OutageLogTest, WhatNeverFailedNeedsNoWord) {
+  outages.Worked("pods");
+  Pass(seconds(100));
+  EXPECT_EQ(Said(), Lines{});
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,386 @@
+// Who waits is told why: when, in which words, and how often.
+#include "kube/status_reports.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+#include "kube/live_scheduler_test.h"
+
+namespace krafla {
+namespace {
+
+using std::chrono::milliseconds;
+
+class StatusReportsTest : public testing::LiveSchedulerTest {
+ protected:
+  // A pod without PodGroup.
+  void SeeBarePod(const std::string& name, const std::string& queue) {
+    See(WatchedKind::kPod,
+        fmt::format(R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}","namespace":"a",)"
+                    R"("uid":"u-{0}","annotations":{{"scheduling.volcano.sh/queue-name":"{1}"}}}},)"
+                    R"("spec":{{"schedulerName":"volcano","containers":[{{"name":"c","resources":)"
+                    R"({{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"Pending"}}}})",
+                    name, queue));
+  }
+  void SeeQueue(const std::string& name, const std::string& spec = "") {
+    See(WatchedKind::kQueue,
+        fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":)"
+                    R"({{"name":"{0}","uid":"q-{0}"}},"spec":{{"weight":1{1}}}}})",
+                    name, spec));
+  }
+  void SeeGroupIn(const std::string& queue, const std::string& name, int min_member,
+                  const std::string& spec = "", const std::string& status = "{}") {
+    See(WatchedKind::kPodGroup,
+        fmt::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",)"
+                    R"("metadata":{{"name":"{0}","namespace":"a","uid":"g-{0}"}},"spec":)"
+                    R"({{"minMember":{1},"queue":"{2}"{3}}},"status":{4}}})",
+                    name, min_member, queue, spec, status));
+  }
+  void SeeNode(const std::string& cpu, bool unschedulable = false) {
+    See(WatchedKind::kNode,
+        fmt::format(R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"n1"}},"spec":)"
+                    R"({{"unschedulable":{}}},"status":{{"allocatable":{{"cpu":"{}","memory":)"
+                    R"("8Gi","pods":"10"}}}}}})",
+                    unschedulable, cpu));
+  }
+
+  // What was sent since the last call, in order: "event Pod p0 FailedScheduling: …",
+  // "condition podgroups/g Unschedulable=True NotEnoughTasks: …", "phase podgroups/g Inqueue".
+  Lines Told() {
+    Lines told;
+    for (size_t i = 0; i < client.requests.size(); ++i) {
+      simdjson::dom::parser json;
+      simdjson::dom::element body;
+      const std::string& target = client.requests[i];
+      if (target.find("/queues/") != target.npos) continue;
+      if (json.parse(client.bodies[i]).get(body)) continue;
+      const auto text = [](simdjson::dom::element object, const char* key) {
+        std::string_view value;
+        return object[key].get(value) ? std::string() : std::string(value);
+      };
+      if (target.find("/events") != target.npos) {
+        if (!target.starts_with("POST")) continue;
+        told.push_back(fmt::format("event {} {} {}: {}", text(body["involvedObject"], "kind"),
+                                   text(body["involvedObject"], "name"), text(body, "reason"),
+                                   text(body, "message")));
+        continue;
+      }
+      simdjson::dom::element status;
+      if (body["status"].get(status)) continue;
+      const size_t end = target.rfind("/status");
+      const std::string path = target.substr(0, end);
+      const std::string name = path.substr(path.rfind('/', path.rfind('/') - 1) + 1);
+      if (const std::string phase = text(status, "phase"); !phase.empty())
+        told.push_back(fmt::format("phase {} {}", name, phase));
+      simdjson::dom::array conditions;
+      if (status["conditions"].get(conditions)) continue;
+      for (const simdjson::dom::element condition : conditions)
+        told.push_back(fmt::format("condition {} {}={} {}: {}", name, text(condition, "type"),
+                                   text(condition, "status"), text(condition, "reason"),
+                                   text(condition, "message")));
+    }
+    client.TakeRequests();
+    return told;
+  }
+  void Pass(int ms) {
+    client.Pass(milliseconds(ms));
+    AnswerAll();
+  }
+};
+
+constexpr const char* kNoQueue =
+    "queue \"defualt\" does not exist (did you mean \"default\"?); create it or name another in ";
+
+TEST_F(StatusReportsTest, APodWhoseQueueDoesNotExistIsToldOnce) {
+  SeeBarePod("p", "defualt");
+  Cycle();
+  EXPECT_EQ(statuses->waiting_pods(), 1u);
+  EXPECT_FALSE(statuses->some_pod_is_looked_at()) << "no cycle could place it";
+  Pass(4999);
+  EXPECT_EQ(Told(), Lines{}) << "the queue may be on its way";
+  Pass(1);
+  const std::string why = std::string(kNoQueue) + "scheduling.volcano.sh/queue-name";
+  EXPECT_EQ(Told(), (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
+                           "event Pod p FailedScheduling: " + why}));
+  for (int i = 0; i < 3; ++i) {
+    SeeNode(fmt::format("{}", 3 + i));
+    Cycle();
+    Pass(60'000);
+  }
+  EXPECT_EQ(Told(), Lines{});
+  SeeQueue("defualt");
+  Cycle();
+  Lines requests = Requests();
+  EXPECT_NE(std::find(requests.begin(), requests.end(), "POST /api/v1/namespaces/a/pods/p/binding"),
+            requests.end())
+      << fmt::format("{}", fmt::join(requests, "\n"));
+  Cycle();
+  EXPECT_EQ(statuses->waiting_pods(), 0u);
+}
+
+TEST_F(StatusReportsTest, APodWhosePodGroupDoesNotExistIsTold) {
+  SeePod("p", "train");
+  Cycle();
+  Pass(5000);
+  const std::string why =
+      "PodGroup \"train\" does not exist in the pod's namespace; create it or name another in "
+      "scheduling.k8s.io/group-name";
+  EXPECT_EQ(Told(), (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
+                           "event Pod p FailedScheduling: " + why}));
+  // It comes, without its queue.
+  SeeGroupIn("defualt", "train", 1);
+  Cycle();
+  Pass(10'000);
+  const std::string other =
+      "queue \"defualt\" of PodGroup train does not exist (did you mean "
+      "\"default\"?); create it or name another in spec.queue of the PodGroup";
+  const Lines told = Told();
+  EXPECT_NE(std::find(told.begin(), told.end(), "event Pod p FailedScheduling: " + other),
+            told.end())
+      << fmt::format("{}", fmt::join(told, "\n"));
+}
+
+TEST_F(StatusReportsTest, WhatComesInAnyOrderIsNotComplainedOf) {
+  SeePod("p0", "g");
+  SeePod("p1", "g");
+  Cycle();
+  Pass(3000);
+  SeeGroupIn("late", "g", 2);
+  Cycle();
+  Pass(1000);
+  SeeQueue("late");
+  Cycle();
+  Pass(60'000);
+  for (const std::string& line : Told()) EXPECT_EQ(line.find("does not exist"), line.npos) << line;
+  EXPECT_EQ(effects->counts().bound, 2u);
+}
+
+TEST_F(StatusReportsTest, APodGroupWhoseQueueDoesNotExistIsToldUntilItDoes) {
+  SeeGroupIn("defualt", "g", 1);
+  SeePod("p", "g");
+  Cycle();
+  EXPECT_EQ(Told(), Lines{});
+  Pass(5000);
+  const std::string why = std::string(kNoQueue) + "spec.queue";
+  Lines told = Told();
+  std::erase_if(told, [](const std::string& line) { return line.find(" p ") != line.npos; });
+  std::erase_if(told, [](const std::string& line) { return line.find("pods/p ") != line.npos; });
+  EXPECT_EQ(told, (Lines{"phase podgroups/g Pending",
+                         "condition podgroups/g Unschedulable=True QueueNotFound: " + why,
+                         "event PodGroup g Unschedulable: " + why}));
+  // As the server shows it; the queue is there, the room is not.
+  SeeGroupIn("defualt", "g", 1, "",
+             fmt::format(R"({{"phase":"Pending","conditions":[{{"type":"Unschedulable","status":)"
+                         R"("True","reason":"QueueNotFound","message":"{}"}}]}})",
+                         "no queue"));
+  SeeNode("0");
+  SeeQueue("defualt");
+  Cycle();
+  Pass(0);
+  told = Told();
+  ASSERT_EQ(told.size(), 3u) << fmt::format("{}", fmt::join(told, "\n"));
+  EXPECT_TRUE(
+      told[1].starts_with("condition podgroups/g Unschedulable=True NotEnoughResources: "
+                          "1/1 tasks in gang unschedulable"))
+      << told[1];
+  // Without pods there is nothing that could not be scheduled.
+  mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = "p"}});
+  SeeGroupIn("defualt", "g", 1, "",
+             R"({"phase":"Inqueue","conditions":[{"type":"Unschedulable","status":"True",)"
+             R"("reason":"NotEnoughResources","message":"m"}]})");
+  Cycle();
+  Pass(10'000);
+  told = Told();
+  EXPECT_NE(
+      std::find(told.begin(), told.end(), "condition podgroups/g Unschedulable=False NoLongerSo: "),
+      told.end())
+      << fmt::format("{}", fmt::join(told, "\n"));
+}
+
+TEST_F(StatusReportsTest, ManyThatWaitForOneThingAreOneLineOfTheLog) {
+  Lines logged;
+  statuses.emplace(
+      client, *mirror, *events,
+      StatusReports::Options{.log = [&](const std::string& line) { logged.push_back(line); }});
+  scheduler.emplace(
+      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+      LiveScheduler::Options{.may_write = [] { return true; }});
+  for (const char* pod : {"x", "y", "z"}) SeeBarePod(pod, "none");
+  SeePod("w", "lost");
+  Cycle();
+  Pass(5000);
+  EXPECT_EQ(logged,
+            (Lines{"somebody waits for what does not exist podgroup=a/lost first=\"Pod a/w\"",
+                   "somebody waits for what does not exist queue=none first=\"Pod a/x\""}));
+  EXPECT_EQ(statuses->waiting_pods(), 4u);
+  SeeBarePod("v", "none");
+  Cycle();
+  Pass(5000);
+  EXPECT_EQ(logged.size(), 2u);
+}
+
+TEST_F(StatusReportsTest, AGangIsNotCalledUnschedulableWhileItIsBeingCreated) {
+  SeeGroup("g", 3);
+  SeePod("p0", "g");
+  Cycle();
+  EXPECT_EQ(Told(), Lines{"phase podgroups/g Inqueue"});
+  Pass(2000);
+  SeePod("p1", "g");
+  Cycle();
+  Pass(1000);
+  EXPECT_EQ(Told(), Lines{});
+  // All are there: now it is the room that is missing.
+  SeePod("p2", "g");
+  Cycle();
+  Pass(1000);
+  const Lines told = Told();
+  const auto has = [&](std::string_view begin, std::string_view part) {
+    return std::any_of(told.begin(), told.end(), [&](const std::string& line) {
+      return line.starts_with(begin) && line.find(part) != line.npos;
+    });
+  };
+  const std::string why = "queue default has 0 of the 2 cpu it deserves, 3 pods ask for 3";
+  EXPECT_TRUE(
+      has("condition podgroups/g Unschedulable=True NotEnoughResources: 3/3 tasks in gang", why))
+      << fmt::format("{}", fmt::join(told, "\n"));
+  EXPECT_TRUE(has("event PodGroup g Unschedulable: 3/3 tasks in gang", why));
+  for (const char* pod : {"p0", "p1", "p2"})
+    EXPECT_TRUE(has(fmt::format("event Pod {} FailedScheduling: ", pod), why)) << pod;
+  EXPECT_FALSE(has("", "of the 3 pods"));
+}
+
+TEST_F(StatusReportsTest, AGangThatLacksPodsForAWhileSaysSo) {
+  SeeGroup("g", 3);
+  SeePod("p0", "g");
+  Cycle();
+  Told();
+  Pass(3000);
+  SeePod("p1", "g");
+  Cycle();
+  Pass(1999);
+  EXPECT_EQ(Told(), Lines{});
+  Pass(1);
+  const std::string why = "2 of the 3 pods of minMember exist";
+  EXPECT_EQ(Told(), (Lines{"phase podgroups/g Inqueue",
+                           "condition podgroups/g Unschedulable=True NotEnoughTasks: " + why,
+                           "event PodGroup g Unschedulable: " + why,
+                           "condition pods/p0 PodScheduled=False Unschedulable: PodGroup g: " + why,
+                           "event Pod p0 FailedScheduling: PodGroup g: " + why}));
+  Pass(3000);
+  EXPECT_EQ(Told(), (Lines{"condition pods/p1 PodScheduled=False Unschedulable: PodGroup g: " + why,
+                           "event Pod p1 FailedScheduling: PodGroup g: " + why}));
+}
+
+TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
+  SeeNode("2", true);
+  SeeGroup("g", 1);
+  SeePod("p", "g");
+  Cycle();
+  Told();
+  Pass(500);
+  SeeNode("0");
+  Cycle();
+  Told();
+  Pass(500);
+  const std::string why =
+      "pod group is not ready, 1 Pending, 1 minAvailable; queue default has 0 of the 0 cpu it "
+      "deserves, p asks for 1";
+  Lines told = Told();
+  EXPECT_EQ(told, (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
+                         "event Pod p FailedScheduling: " + why}));
+  // Another cause within the while between two events: the last event names it all the same.
+  SeeNode("2", true);
+  Cycle();
+  Pass(9999);
+  told = Told();
+  std::erase_if(told, [](const std::string& line) { return !line.starts_with("event Pod"); });
+  EXPECT_EQ(told, Lines{});
+  Pass(1);
+  told = Told();
+  std::erase_if(told, [](const std::string& line) { return !line.starts_with("event Pod"); });
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0],
+            "event Pod p FailedScheduling: 0/1 nodes are unavailable: 1 node(s) were "
+            "unschedulable.");
+}
+
+TEST_F(StatusReportsTest, TheQueueIsNamedWhenItIsInTheWay) {
+  SeeQueue("small", R"(,"capability":{"cpu":"1"})");
+  SeeGroupIn("small", "g", 2);
+  SeePod("p0", "g");
+  SeePod("p1", "g");
+  Cycle();
+  Pass(1000);
+  const Lines told = Told();
+  for (const char* begin : {"condition podgroups/g Unschedulable=True", "event PodGroup g",
+                            "condition pods/p0", "event Pod p1"})
+    EXPECT_TRUE(std::any_of(told.begin(), told.end(),
+                            [&](const std::string& line) {
+                              return line.starts_with(begin) &&
+                                     line.find("queue small") != line.npos;
+                            }))
+        << begin << "\n"
+        << fmt::format("{}", fmt::join(told, "\n"));
+}
+
+TEST_F(StatusReportsTest, APodGroupThatIsNotLetInSaysSoAlsoBeforeItHasPods) {
+  SeeQueue("small", R"(,"capability":{"cpu":"1"})");
+  SeeGroupIn("small", "g", 2, R"(,"minResources":{"cpu":"2"})");
+  Cycle();
+  const Lines told = Told();
+  ASSERT_EQ(told.size(), 3u) << fmt::format("{}", fmt::join(told, "\n"));
+  EXPECT_EQ(told[0], "phase podgroups/g Pending");
+  EXPECT_TRUE(
+      told[1].starts_with("condition podgroups/g Unschedulable=True NotEnoughResources: not "
+                          "let into queue small: "))
+      << told[1];
+  EXPECT_TRUE(told[2].starts_with("event PodGroup g Unschedulable: not let into queue small: "))
+      << told[2];
+}
+
+TEST_F(StatusReportsTest, PodsThatAreHeldByTheirGatesAreCounted) {
+  SeeGroup("g", 2);
+  SeePod("p0", "g");
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1","namespace":"a","uid":"u-p1",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("schedulingGates":[{"name":"example.com/quota"}],"containers":[{"name":"c","resources":)"
+      R"({"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
+  Cycle();
+  Pass(1000);
+  const Lines told = Told();
+  const std::string why = "1 pod waits for its scheduling gates to be removed";
+  ASSERT_EQ(told.size(), 5u) << fmt::format("{}", fmt::join(told, "\n"));
+  for (size_t i = 1; i < told.size(); ++i) EXPECT_TRUE(told[i].ends_with(why)) << told[i];
+  EXPECT_EQ(statuses->waiting_pods(), 1u) << "who has gates is not looked at";
+}
+
+TEST_F(StatusReportsTest, TheRoleThatLacksPodsIsNamed) {
+  SeeGroupIn("default", "g", 2, R"(,"minTaskMember":{"ps":1,"worker":1})");
+  SeePod("p0", "g");
+  SeePod("p1", "g");
+  Cycle();
+  Pass(5000);
+  const Lines told = Told();
+  EXPECT_NE(std::find(told.begin(), told.end(),
+                      "event PodGroup g Unschedulable: 0 of the 1 pods of minTaskMember ps exist"),
+            told.end())
+      << fmt::format("{}", fmt::join(told, "\n"));
+}
+
+TEST_F(StatusReportsTest, NothingIsHeldBackAtTheEnd) {
+  SeeNode("2", true);
+  SeeGroup("g", 1);
+  SeePod("p", "g");
+  Cycle();
+  Told();
+  statuses->Flush();
+  EXPECT_EQ(Told(), Lines{"condition pods/p PodScheduled=False Unschedulable: 0/1 nodes are "
+                          "unavailable: 1 node(s) were unschedulable."});
+}
+
+}  // namespace
+}  // namespace krafla

@@ -1,0 +1,127 @@
+#include "kube/status_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log_text.h"
+
+namespace krafla {
+
+namespace {
+
+std::string WishOf(const GroupStatus& status) {
+  std::string wish =
+      fmt::format("{} {} {} {}", status.phase, status.running, status.succeeded, status.failed);
+  for (const GroupCondition& c : status.conditions)
+    wish += fmt::format("\n{} {} {} {}", c.type, c.status, c.reason, c.message);
+  return wish;
+}
+
+}  // namespace
+
+StatusWriter::StatusWriter(ApiClient& client, ClusterMirror& mirror, EventRecorder& events,
+                           Options options)
+    : client_(client),
+      mirror_(mirror),
+      options_(std::move(options)),
+      events_(client, events, options_.calm),
+      groups_(client, {.calm = options_.count_calm,
+                       .on_refused =
+                           [this](const std::string& key, const HttpResponse& response) {
+                             Refused("PodGroup", key, response);
+                             if (options_.on_group_refused) options_.on_group_refused(key);
+                           }}),
+      pods_(client, {.calm = options_.calm,
+                     .on_refused =
+                         [this](const std::string& key, const HttpResponse& response) {
+                           // 409: another pod of that name.
+                           if (response.status != 409) Refused("pod", key, response);
+                         }}),
+      queues_(client, {.calm = options_.queue_calm,
+                       .on_refused = [this](const std::string& key, const HttpResponse& response) {
+                         Refused("queue", key, response);
+                       }}) {}
+
+void StatusWriter::Refused(std::string_view what, const std::string& key,
+                           const HttpResponse& response) {
+  if (!options_.log) return;
+  const std::string field = what == "PodGroup" ? "podgroup" : std::string(what);
+  options_.log(fmt::format("status of {} was refused {}={} error={}", what, field, key,
+                           LogQuoted(Describe(response))));
+}
+
+void StatusWriter::WritePod(const ObjectRef& pod, const std::string& message, std::string_view node,
+                            Timestamp since, bool urgent) {
+  pods_.Want(pod.Key(), fmt::format("{}\n{}\n{}", pod.uid, node, message),
+             {.method = "PATCH",
+              .target = PodPath(pod) + "/status",
+              .content_type = std::string(kStrategicPatch),
+              .body = WaitingPatch(pod, message, node, since),
+              .urgency = Urgency::kStatus},
+             urgent);
+}
+
+void StatusWriter::AnnouncePod(const ObjectRef& pod, const std::string& message) {
+  events_.Say({pod, true, "FailedScheduling", message});
+}
+
+void StatusWriter::ForgetPod(const std::string& key) {
+  pods_.Forget(key);
+  events_.Forget("Pod", key);
+}
+
+bool StatusWriter::WriteGroup(const ObjectRef& group, const GroupStatus& wanted, bool urgent) {
+  const std::string key = group.Key();
+  const auto waits =
+      std::find_if(wanted.conditions.begin(), wanted.conditions.end(), [](const auto& condition) {
+        return condition.type == "Unschedulable" && condition.status == "True";
+      });
+  if (waits == wanted.conditions.end()) events_.Forget("PodGroup", key);
+  const std::string* current = mirror_.StatusOf(key);
+  if (current == nullptr) return false;
+  const Timestamp now = client_.Now();
+  std::optional<std::string> patch =
+      GroupStatusPatch(*current, wanted, fmt::format("{:x}-{}", now.ns, ++transitions_), now);
+  if (!patch) return false;
+  // The current status is part of the wish: if it is still wanted when the server shows something
+  // else, it has to be written once more.
+  groups_.Want(key, WishOf(wanted) + "\n" + *current,
+               {.method = "PATCH",
+                .target = PodGroupPath(group),
+                .content_type = std::string(kMergePatch),
+                .body = std::move(*patch),
+                .urgency = Urgency::kStatus},
+               urgent);
+  if (waits != wanted.conditions.end()) events_.Say({group, true, "Unschedulable", waits->message});
+  return true;
+}
+
+void StatusWriter::ForgetGroup(const std::string& key) {
+  groups_.Forget(key);
+  events_.Forget("PodGroup", key);
+}
+
+void StatusWriter::WriteQueue(const std::string& name, std::string body) {
+  std::string wish = body;
+  queues_.Want(name, std::move(wish),
+               {.method = "PATCH",
+                .target = fmt::format("/apis/{}/queues/{}/status", kSchedulingApi, name),
+                .content_type = std::string(kMergePatch),
+                .body = std::move(body),
+                .urgency = Urgency::kStatus},
+               false);
+}
+
+void StatusWriter::ForgetQueue(const std::string& name) {
+  queues_.Forget(name);
+}
+
+void StatusWriter::Flush() {
+  groups_.Flush();
+  pods_.Flush();
+  queues_.Flush();
+}
+
+}  // namespace krafla

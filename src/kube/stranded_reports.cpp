@@ -1,0 +1,192 @@
+#include "kube/stranded_reports.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "explain/missing_words.h"
+
+namespace krafla {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+template <class... Texts>
+size_t HashOf(const Texts&... texts) {
+  size_t hash = 0;
+  const auto mix = [&](std::string_view text) {
+    hash ^= std::hash<std::string_view>()(text) + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
+  };
+  (mix(texts), ...);
+  return hash;
+}
+
+struct NamedQueue {
+  std::string_view name;
+  bool named = false;  // the default one else
+};
+
+NamedQueue QueueOf(const PodGroupFacts& group, const LiveCluster& live, const Cluster& c) {
+  if (group.queue == kEmptyStr) return {live.default_queue(), false};
+  return {c.Text(group.queue), true};
+}
+
+}  // namespace
+
+void StrandedReports::Follow(const LiveCluster& live, const Cluster& c) {
+  ++round_;
+  words_.clear();
+  const LiveCluster::Stranded stranded = live.FindStranded();
+  pods_ = stranded.pods.size();
+  for (const LiveCluster::StrandedPod& pod : stranded.pods) FollowPod(live, c, pod);
+  for (const LiveCluster::StrandedGroup& group : stranded.groups) FollowGroup(live, c, group);
+  ForgetOthers();
+}
+
+void StrandedReports::FollowPod(const LiveCluster& live, const Cluster& c,
+                                const LiveCluster::StrandedPod& stranded) {
+  const Task& task = stranded.pod->task;
+  const std::string_view group = c.Text(stranded.pod->group);
+  const std::string_view ns = c.Text(task.ns);
+  const auto about = [&] { return PodRef(ns, c.Text(task.name), c.Text(task.uid)); };
+  if (stranded.group == nullptr) {
+    const size_t cause = HashOf("group", ns, group);
+    Memo* const memo = Renew(c.Text(task.uid), cause);
+    if (memo == nullptr) return;
+    memo->about = about();
+    memo->thing = fmt::format("podgroup={}/{}", ns, group);
+    memo->message = Words(cause, [&] { return PodWithoutGroup(group); });
+    return TellOrWait(*memo);
+  }
+  const NamedQueue queue = QueueOf(*stranded.group, live, c);
+  const bool of_one = group.starts_with(kGroupOfOnePrefix);
+  const size_t cause =
+      HashOf("queue", queue.name, queue.named ? "named" : "", of_one ? std::string_view() : group);
+  Memo* const memo = Renew(c.Text(task.uid), cause);
+  if (memo == nullptr) return;
+  memo->about = about();
+  memo->thing = fmt::format("queue={}", queue.name);
+  memo->message = Words(cause, [&] {
+    return of_one ? PodWithoutQueue(queue.name, queue.named, c)
+                  : PodOfGroupWithoutQueue(group, queue.name, queue.named, c);
+  });
+  TellOrWait(*memo);
+}
+
+void StrandedReports::FollowGroup(const LiveCluster& live, const Cluster& c,
+                                  const LiveCluster::StrandedGroup& stranded) {
+  // Its pods are told.
+  if (stranded.group == nullptr || c.Text(stranded.name).starts_with(kGroupOfOnePrefix)) return;
+  const Job& job = stranded.group->job;
+  // One whose pods all have their places wants nothing of its queue.
+  if (stranded.waiting == 0 && job.phase != JobPhase::kPending && job.phase != JobPhase::kInqueue)
+    return;
+  const NamedQueue queue = QueueOf(*stranded.group, live, c);
+  const size_t words = HashOf("of group", queue.name, queue.named ? "named" : "");
+  const int32_t running = stranded.Count(TaskStatus::kRunning);
+  const int32_t succeeded = stranded.Count(TaskStatus::kSucceeded);
+  const int32_t failed = stranded.Count(TaskStatus::kFailed);
+  const size_t cause =
+      HashOf(fmt::format("{} {} {} {} {}", words, ToString(job.phase), running, succeeded, failed));
+  Memo* const memo = Renew(c.Text(job.uid), cause);
+  if (memo == nullptr) return;
+  memo->about = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
+  memo->thing = fmt::format("queue={}", queue.name);
+  memo->status = {
+      .phase = std::string(ToString(job.phase)),
+      .conditions = {{"Unschedulable", "True", std::string(kQueueNotFound),
+                      Words(words, [&] { return GroupWithoutQueue(queue.name, queue.named, c); })}},
+      .running = running,
+      .succeeded = succeeded,
+      .failed = failed};
+  TellOrWait(*memo);
+}
+
+StrandedReports::Memo* StrandedReports::Renew(std::string_view uid, size_t cause) {
+  auto it = memos_.find(uid);
+  const bool is_new = it == memos_.end();
+  if (is_new) {
+    it = memos_.try_emplace(std::string(uid)).first;
+    it->second.since = client_.Now();
+  }
+  Memo& memo = it->second;
+  memo.round = round_;
+  if (!is_new && memo.cause == cause) return nullptr;
+  memo.cause = cause;
+  return &memo;
+}
+
+template <class Make>
+const std::string& StrandedReports::Words(size_t cause, Make&& make) {
+  const auto [it, is_new] = words_.try_emplace(cause);
+  if (is_new) it->second = make();
+  return it->second;
+}
+
+void StrandedReports::TellOrWait(Memo& memo) {
+  if (memo.told) return Tell(memo);
+  SetTimer(options_.grace);
+}
+
+// One for all: each has the same patience, so the first to come is the first that is due.
+void StrandedReports::SetTimer(milliseconds delay) {
+  if (std::exchange(timer_, true)) return;
+  client_.After(delay, [this] {
+    timer_ = false;
+    TellThoseDue();
+  });
+}
+
+void StrandedReports::TellThoseDue() {
+  std::vector<Memo*> due;
+  std::optional<milliseconds> next;
+  const Timestamp now = client_.Now();
+  for (auto& [uid, memo] : memos_) {
+    if (memo.told) continue;
+    const milliseconds left = options_.grace - milliseconds(ElapsedNs(memo.since, now) / 1'000'000);
+    if (left.count() <= 0) {
+      due.push_back(&memo);
+    } else {
+      next = std::min(next.value_or(left), left);
+    }
+  }
+  std::sort(due.begin(), due.end(), [](const Memo* a, const Memo* b) {
+    return std::pair(a->about.Key(), a->about.kind) < std::pair(b->about.Key(), b->about.kind);
+  });
+  for (Memo* memo : due) Tell(*memo);
+  if (next) SetTimer(*next);
+}
+
+void StrandedReports::Tell(Memo& memo) {
+  const bool first = !std::exchange(memo.told, true);
+  if (options_.log && logged_.insert(memo.thing).second)
+    options_.log(fmt::format("somebody waits for what does not exist {} first=\"{} {}\"",
+                             memo.thing, memo.about.kind, memo.about.Key()));
+  if (memo.about.kind == "PodGroup") {
+    writer_.WriteGroup(memo.about, memo.status, true);
+    return;
+  }
+  writer_.WritePod(memo.about, memo.message, "", first ? memo.since : Timestamp{}, first);
+  writer_.AnnouncePod(memo.about, memo.message);
+}
+
+// What they named is there now, or they are gone.
+void StrandedReports::ForgetOthers() {
+  const size_t erased = std::erase_if(memos_, [&](const auto& entry) {
+    const Memo& memo = entry.second;
+    if (memo.round == round_) return false;
+    if (memo.told && memo.about.kind == "PodGroup") writer_.ForgetGroup(memo.about.Key());
+    if (memo.told && memo.about.kind == "Pod") writer_.ForgetPod(memo.about.Key());
+    return true;
+  });
+  if (erased == 0 || logged_.empty()) return;
+  std::set<std::string> still;
+  for (const auto& [uid, memo] : memos_)
+    if (logged_.contains(memo.thing)) still.insert(memo.thing);
+  logged_ = std::move(still);
+}
+
+}  // namespace krafla

@@ -1,0 +1,83 @@
+// Tells those that no cycle looks at why they wait: pods whose PodGroup does not exist, pods and
+// PodGroups whose queue does not exist. A PodGroup and its pods, or a queue and its jobs, often
+// come at the same time and in any order, so nobody is told before it has waited for a while.
+//
+// Owned by the scheduling thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "cluster_state/live_cluster.h"
+#include "kube/api_client.h"
+#include "kube/status_writer.h"
+
+namespace krafla {
+
+// The reason of an Unschedulable condition whose PodGroup has no queue.
+inline constexpr std::string_view kQueueNotFound = "QueueNotFound";
+
+class StrandedReports {
+ public:
+  struct Options {
+    std::chrono::milliseconds grace{5000};
+    std::function<void(const std::string& line)> log;
+  };
+
+  StrandedReports(ApiClient& client, StatusWriter& writer, Options options)
+      : client_(client), writer_(writer), options_(std::move(options)) {}
+
+  // After a cycle, before anybody else is told why it waits.
+  void Follow(const LiveCluster& live, const Cluster& c);
+
+  // Pods that wait, told or not.
+  size_t pods() const { return pods_; }
+
+ private:
+  struct Memo {
+    ObjectRef about;
+    size_t cause = 0;     // a hash of all that the words are made of
+    std::string thing;    // that is missing: "queue team-x"
+    std::string message;  // of a pod
+    GroupStatus status;   // of a PodGroup
+    Timestamp since;
+    uint64_t round = 0;
+    bool told = false;
+  };
+
+  void FollowPod(const LiveCluster& live, const Cluster& c,
+                 const LiveCluster::StrandedPod& stranded);
+  void FollowGroup(const LiveCluster& live, const Cluster& c,
+                   const LiveCluster::StrandedGroup& stranded);
+  // The memo, when there are new words to be found for it; null: all is as it was.
+  Memo* Renew(std::string_view uid, size_t cause);
+  // Made once for all of one cause.
+  template <class Make>
+  const std::string& Words(size_t cause, Make&& make);
+  void TellOrWait(Memo& memo);
+  void SetTimer(std::chrono::milliseconds delay);
+  void TellThoseDue();
+  void Tell(Memo& memo);
+  void ForgetOthers();
+
+  ApiClient& client_;
+  StatusWriter& writer_;
+  Options options_;
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, Memo, TextHash, std::equal_to<>> memos_;  // by UID
+  std::unordered_map<size_t, std::string> words_;                           // of this round
+  std::set<std::string> logged_;                                            // things
+  uint64_t round_ = 0;
+  size_t pods_ = 0;
+  bool timer_ = false;
+};
+
+}  // namespace krafla

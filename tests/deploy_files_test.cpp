@@ -1,0 +1,96 @@
+// The image cannot be built in a test; that what its recipe names exists, and that it fits the
+// Deployment, can be read.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace krafla::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = KRAFLA_SOURCE_DIR;
+
+std::string TextOf(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_FALSE(text.str().empty()) << path;
+  return text.str();
+}
+
+// The words of each instruction; continued lines are one.
+std::vector<std::vector<std::string>> Instructions(const std::string& recipe) {
+  std::vector<std::vector<std::string>> instructions;
+  std::istringstream lines(recipe);
+  bool continued = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (!continued) instructions.emplace_back();
+    continued = line.ends_with('\\');
+    if (continued) line.pop_back();
+    std::istringstream words(line);
+    for (std::string word; words >> word;) instructions.back().push_back(word);
+  }
+  return instructions;
+}
+
+TEST(DeployFiles, WhatTheImageIsMadeOfExists) {
+  size_t copied = 0;
+  size_t scripts = 0;
+  size_t targets = 0;
+  for (const auto& words : Instructions(TextOf(kRoot / "deploy/Dockerfile"))) {
+    if (words[0] == "COPY" && !words[1].starts_with("--from=")) {
+      for (size_t i = 1; i + 1 < words.size(); ++i, ++copied)
+        EXPECT_TRUE(fs::exists(kRoot / words[i])) << words[i];
+    }
+    if (words[0] != "RUN") continue;
+    if (words[1].starts_with("scripts/")) {
+      ++scripts;
+      EXPECT_EQ(::access((kRoot / words[1]).c_str(), X_OK), 0) << words[1];
+    }
+    if (words[1] == "make") {
+      ++targets;
+      EXPECT_NE(TextOf(kRoot / "Makefile").find("\n" + words[2] + ":"), std::string::npos)
+          << words[2];
+    }
+  }
+  EXPECT_EQ(copied, 7u);
+  EXPECT_EQ(scripts, 1u);
+  EXPECT_EQ(targets, 1u);
+}
+
+// CMake refuses to go on when a file it names is missing.
+TEST(DeployFiles, WhatTheBuildNamesIsInTheImage) {
+  const std::string recipe = TextOf(kRoot / "deploy/Dockerfile");
+  const std::string build = TextOf(kRoot / "CMakeLists.txt");
+  for (const char* folder : {"bench", "deploy", "src"}) {
+    EXPECT_NE(build.find(std::string(folder) + "/"), std::string::npos) << folder;
+    EXPECT_NE(recipe.find(std::string("COPY ") + folder + " " + folder + "\n"), std::string::npos)
+        << folder;
+  }
+}
+
+TEST(DeployFiles, TheImageFitsTheDeployment) {
+  const std::string recipe = TextOf(kRoot / "deploy/Dockerfile");
+  const std::string deployment = TextOf(kRoot / "deploy/krafla.yaml");
+  EXPECT_NE(recipe.find("\nUSER 65532:65532\n"), std::string::npos);
+  EXPECT_NE(deployment.find("runAsUser: 65532\n"), std::string::npos);
+  EXPECT_NE(recipe.find(" -t krafla:latest "), std::string::npos);
+  EXPECT_NE(deployment.find("image: krafla:latest\n"), std::string::npos);
+  EXPECT_NE(deployment.find("imagePullPolicy: IfNotPresent\n"), std::string::npos)
+      << "an image of one's own is nowhere to be pulled from";
+  // Where the package puts it; the Deployment gives arguments only.
+  EXPECT_NE(recipe.find("ENTRYPOINT [\"/usr/bin/krafla\"]"), std::string::npos);
+  const std::string build = TextOf(kRoot / "CMakeLists.txt");
+  EXPECT_NE(build.find("install(TARGETS krafla RUNTIME DESTINATION bin)"), std::string::npos);
+  EXPECT_NE(build.find("set(CPACK_PACKAGING_INSTALL_PREFIX /usr)"), std::string::npos);
+  EXPECT_EQ(deployment.find("command:"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace krafla::testing
