@@ -28,7 +28,7 @@ AmountSteps DrawSteps(std::mt19937& random) {
   AmountSteps steps;
   for (int kind = 0; kind < kKinds; ++kind) {
     std::vector<double>& amounts = steps.by_kind.emplace_back();
-    for (uint32_t i = random() % 6; i > 0; --i) amounts.push_back(Draw(random).Get(kind));
+    for (auto i = random() % 6; i > 0; --i) amounts.push_back(Draw(random).Get(kind));
     std::sort(amounts.begin(), amounts.end());
     amounts.erase(std::unique(amounts.begin(), amounts.end()), amounts.end());
   }
