@@ -633,6 +633,17 @@ TEST(D29PreemptableDefault, AClosingZoneTakesOnlyWhoSaysSo) {
   EXPECT_EQ(pod_refuses.volcano.evictions, Pods{});
 }
 
+TEST(D29PreemptableDefault, TdmAloneNamesOnlyWhoSaysSo) {
+  const std::string alone = DrainConfig("preempt", "tdm");
+  EXPECT_EQ(Decide(FullNode({}), alone).evictions, Pods{});
+  EXPECT_EQ(Decide(FullNode({.annotations = {{kPreemptable, "true"}}}), alone).evictions.size(),
+            1U);
+  // A guard names nobody.
+  EXPECT_EQ(Decide(FullNode({}), DrainConfig("preempt", "cdp tdm")).evictions, Pods{});
+  // Where priority names it, tdm has nothing against it.
+  EXPECT_EQ(Decide(FullNode({}), DrainConfig("preempt", "priority tdm")).evictions.size(), 1U);
+}
+
 // ---- D27, D28: predicates and evictions
 
 TEST(D27PredicateErrorCache, ARefusalIsAskedAgainAfterEvictions) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/check_command.h"
+
 namespace krafla::testing {
 namespace {
 
@@ -73,6 +75,29 @@ TEST(DeployFiles, WhatTheBuildNamesIsInTheImage) {
     EXPECT_NE(recipe.find(std::string("COPY ") + folder + " " + folder + "\n"), std::string::npos)
         << folder;
   }
+}
+
+// What users begin with must not be what `krafla check` warns of.
+TEST(DeployFiles, TheConfigurationHasNoTraps) {
+  std::istringstream lines(TextOf(kRoot / "deploy/krafla.yaml"));
+  std::string config;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (inside && !line.starts_with("    ")) break;
+    if (inside) config += line.substr(4) + "\n";
+    inside = inside || line == "  scheduler.conf: |";
+  }
+  ASSERT_NE(config.find("preempt"), std::string::npos) << config;
+  const fs::path file = fs::temp_directory_path() / ("krafla-deploy-" + std::to_string(::getpid()));
+  std::ofstream(file) << config;
+  CheckCommandOptions options;
+  options.config = file.string();
+  options.strict = true;
+  std::ostringstream out;
+  std::ostringstream err;
+  std::istringstream in;
+  EXPECT_EQ(CheckCommand(options, in, out, err), 0) << out.str() << err.str();
+  fs::remove(file);
 }
 
 TEST(DeployFiles, TheImageFitsTheDeployment) {

@@ -4,10 +4,14 @@
 #include <openssl/x509_vfy.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <ostream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -36,10 +40,43 @@ std::optional<std::string> ErrorIn(const std::string& body) {
   return std::string(message);
 }
 
-// The library throws on schemes it does not know, and takes ports that are none.
-bool IsAddress(const std::string& url) {
-  const size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
-  return scheme != 0 && url.size() > scheme && url.find('/', scheme) == std::string::npos;
+// Read here: the library throws on schemes and ports it does not know, and takes what it cannot
+// read for a name.
+struct Address {
+  bool tls = false;
+  std::string host;
+  int port = 0;
+};
+std::optional<Address> ReadAddress(std::string_view url) {
+  Address address{.tls = url.starts_with("https://")};
+  if (!address.tls && !url.starts_with("http://")) return std::nullopt;
+  url.remove_prefix(address.tls ? 8 : 7);
+  address.port = address.tls ? 443 : 80;
+  size_t end = url.find(':');
+  if (url.starts_with('[')) {  // an IPv6 address, which has colons of its own
+    const size_t bracket = url.find(']');
+    if (bracket == std::string_view::npos) return std::nullopt;
+    address.host = url.substr(1, bracket - 1);
+    end = bracket + 1;
+  } else {
+    end = std::min(end, url.size());
+    address.host = url.substr(0, end);
+  }
+  const std::string_view rest = url.substr(end);
+  if (address.host.empty() || address.host.find_first_of("/?#@ ") != std::string::npos)
+    return std::nullopt;
+  if (rest.empty()) return address;
+  const char* const last = rest.data() + rest.size();
+  const auto [stop, error] = std::from_chars(rest.data() + 1, last, address.port);
+  if (rest[0] != ':' || error != std::errc{} || stop != last || address.port < 1 ||
+      address.port > 65535)
+    return std::nullopt;
+  return address;
+}
+
+std::unique_ptr<httplib::ClientImpl> MakeClient(const Address& address) {
+  if (address.tls) return std::make_unique<httplib::SSLClient>(address.host, address.port);
+  return std::make_unique<httplib::ClientImpl>(address.host, address.port);
 }
 
 // What is wrong with the file, if anything.
@@ -55,9 +92,9 @@ std::optional<std::string> ProblemWithAuthority(const std::string& path) {
 }
 
 // Why there is no answer, and what to look at.
-std::string WhyNoAnswer(const httplib::Result& answer, const httplib::Client& client,
-                        const std::string& url, const std::string& authority) {
-  const bool tls = url.starts_with("https://");
+std::string WhyNoAnswer(const httplib::Result& answer, const httplib::ClientImpl& client,
+                        const std::string& authority) {
+  const auto* const tls = dynamic_cast<const httplib::SSLClient*>(&client);
   switch (answer.error()) {
     case httplib::Error::Connection:
       return "no connection; is krafla serve running there, with --enable-metrics and that "
@@ -70,7 +107,7 @@ std::string WhyNoAnswer(const httplib::Result& answer, const httplib::Client& cl
       return fmt::format("the certificates of {} cannot be used",
                          authority.empty() ? "the system" : authority);
     case httplib::Error::SSLServerVerification: {
-      const long why = client.get_openssl_verify_result();
+      const long why = tls != nullptr ? tls->get_openssl_verify_result() : X509_V_OK;
       if (why == X509_V_OK) return "its certificate is for another name";
       return fmt::format("its certificate cannot be verified with {}: {}{}",
                          authority.empty() ? "those of the system" : authority,
@@ -79,7 +116,7 @@ std::string WhyNoAnswer(const httplib::Result& answer, const httplib::Client& cl
     }
     case httplib::Error::Read:
       return fmt::format("the connection ended without an answer{}",
-                         tls ? "" : "; is it https:// there?");
+                         tls != nullptr ? "" : "; is it https:// there?");
     default:
       return httplib::to_string(answer.error());
   }
@@ -103,8 +140,8 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   not_with_server(options.compatibility.has_value(), "--compatibility");
   not_with_server(options.lenient, "--lenient");
   const std::string url = UrlOf(options.server);
-  std::optional<httplib::Client> client;
-  if (IsAddress(url)) client.emplace(url);
+  const std::optional<Address> address = ReadAddress(url);
+  const std::unique_ptr<httplib::ClientImpl> client = address ? MakeClient(*address) : nullptr;
   if (!client || !client->is_valid())
     diagnostics.Error("--server", {},
                       fmt::format("expected an address such as http://127.0.0.1:8080 or "
@@ -131,7 +168,7 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
                   httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}}, {});
   if (!answer) {
     err << fmt::format("error: {} cannot be reached: {}\n", url,
-                       WhyNoAnswer(answer, *client, url, authority));
+                       WhyNoAnswer(answer, *client, authority));
     return kWrongInput;
   }
   if (!IsExplanation(*answer)) {

@@ -118,8 +118,15 @@ TEST_F(ExplainServerTest, TheWrongOfTheTwoProtocols) {
                         tls->port()));
 }
 
+TEST_F(ExplainServerTest, AnAddressOfTheNewerKind) {
+  EXPECT_EQ(Explain("http://[fd00::ab]:1").substr(0, 48),
+            "2 error: http://[fd00::ab]:1 cannot be reached: ");
+}
+
 TEST_F(ExplainServerTest, MistakesAreNamed) {
-  for (const char* address : {"ftp://x:80", "https://", "http://x/path"})
+  for (const char* address :
+       {"ftp://x:80", "https://", "http://x/path", "https://x:99999999999", "http://x:80y",
+        "http://x:0", "http://[::1", "http://[::1]80", "http://me@x:80"})
     EXPECT_EQ(Explain(address),
               fmt::format("2 --server: error: expected an address such as http://127.0.0.1:8080 or "
                           "https://krafla:8080, got \"{}\"\n",

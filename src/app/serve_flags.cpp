@@ -165,12 +165,15 @@ class FlagReader {
       if (word == "-v") word = "--v";
       if (word == "-h") word = "--help";
       if (!word.starts_with("-")) {
-        // vc-scheduler passes over stray words, and its chart has one (2>&1). One that was meant as
-        // a value would be missed.
+        // vc-scheduler passes over stray words, and its chart has one: 2>&1, meant for a shell. Any
+        // other was meant as something, and would be missed.
         if (after_switch && ParseGoBool(arguments[i])) {
           Wrong(arguments[i], fmt::format("write {}={}", arguments[i - 1], arguments[i]));
-        } else {
+        } else if (word.find('>') != std::string_view::npos) {
           stray_.push_back(arguments[i]);
+        } else {
+          Wrong(arguments[i],
+                "expected a flag that begins with --; krafla serve --help lists them");
         }
         after_switch = false;
         continue;

@@ -167,6 +167,8 @@ TEST(ServeFlags, TheArgumentsOfVolcanosChartAreTaken) {
   EXPECT_EQ(flags.options.verbosity, 3);
   EXPECT_EQ(flags.without_meaning, (Words{"--logtostderr", "2>&1"}));
   Parse({"--leader-elect", "false"}, "false: error: write --leader-elect=false\n");
+  Parse({"help"},
+        "help: error: expected a flag that begins with --; krafla serve --help lists them\n");
 }
 
 }  // namespace

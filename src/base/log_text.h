@@ -10,4 +10,8 @@ namespace krafla {
 // \t, \r or \x01. A rest beyond 2000 bytes is "…".
 std::string LogQuoted(std::string_view text);
 
+// A name as the value of a key: as it is where it is one word of letters, digits and ._/:- ; else
+// quoted. Names that objects refer to may be any text.
+std::string LogWord(std::string_view text);
+
 }  // namespace krafla

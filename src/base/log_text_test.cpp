@@ -21,5 +21,23 @@ TEST(LogText, ALongRestIsLeftOutBetweenCharacters) {
   EXPECT_TRUE(quoted.ends_with("ü…\"")) << quoted.substr(quoted.size() - 10);
 }
 
+TEST(LogText, WhatIsNoTextIsBoundedToo) {
+  EXPECT_LT(LogQuoted(std::string(5000, '\x80')).size(), 2010u);
+}
+
+TEST(LogText, OrdersToATerminalAreNotPassedOn) {
+  EXPECT_EQ(LogQuoted("a\xC2\x9B"
+                      "2J"),
+            R"("a\u009b2J")");
+  EXPECT_EQ(LogQuoted("a\xC2\xA7"), "\"a\xC2\xA7\"");
+}
+
+TEST(LogText, NamesAreQuotedWhereTheyAreNone) {
+  EXPECT_EQ(LogWord("team-a/train.7"), "team-a/train.7");
+  EXPECT_EQ(LogWord(""), R"("")");
+  EXPECT_EQ(LogWord("x\nleading lease=evil"), R"("x\nleading lease=evil")");
+  EXPECT_EQ(LogWord("a b"), R"("a b")");
+}
+
 }  // namespace
 }  // namespace krafla

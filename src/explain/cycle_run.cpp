@@ -12,6 +12,7 @@ CycleRun::CycleRun(const CycleInputs& inputs)
 
 Session& CycleRun::Run(CycleProbe* probe) {
   when.memory = &memory;
+  when.visits_all_jobs = true;  // what is said of a job must not depend on whether it was quiet
   if (probe != nullptr) probe->ListenThrough(when);
   session_ = std::make_unique<Session>(borrowed_.cluster, config, when, log_);
   if (probe != nullptr) probe->Attach(*session_);

@@ -78,6 +78,7 @@ std::unique_ptr<Explainer::Baseline> Explainer::RunBaseline(JobId job) {
   baseline->probe = std::make_unique<CycleProbe>(baseline->cluster, job);
   SessionOptions options = when_;
   options.memory = &baseline->memory;
+  options.visits_all_jobs = true;  // what is said of a job must not depend on whether it was quiet
   if (job.valid()) baseline->probe->ListenThrough(options);
   baseline->session = std::make_unique<Session>(baseline->cluster, config_, options, baseline->log);
   baseline->probe->Attach(*baseline->session);

@@ -102,6 +102,14 @@ class PodStory {
     return FindPlugin(s_.config, plugin) != nullptr;
   }
 
+  // Whether it is asked by every action that takes pods for others.
+  bool GangVotes() const {
+    const PluginOption* const gang = FindPlugin(s_.config, "gang");
+    return gang != nullptr &&
+           (!s_.config.HasAction("preempt") || gang->Enabled(Switch::kPreemptable)) &&
+           (!s_.config.HasAction("reclaim") || gang->Enabled(Switch::kReclaimable));
+  }
+
   void Protect(std::string_view by, std::string why) {
     protections_.emplace_back(std::string(by), std::move(why));
   }
@@ -139,7 +147,7 @@ class PodStory {
   void Protections() {
     const Job& job = c_.jobs[task_.job];
     if (!task_.preemptable) Protect("the pod", "says preemptable: false");
-    if (Configured("gang") && job.Ready() <= job.min_available)
+    if (GangVotes() && job.Ready() <= job.min_available)
       Protect("gang", fmt::format("{} has {} ready, minimum {}", c_.JobKey(task_.job), job.Ready(),
                                   job.min_available));
     if (const auto standing = CooldownStandingOf(s_, pod_))

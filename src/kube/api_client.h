@@ -31,6 +31,10 @@ std::string Describe(const HttpResponse& response);
 
 Timestamp WallClock();
 
+// What is left of a wait that began at `since`, rounded up: nothing is told too early. A clock that
+// has been set back makes nobody wait longer.
+std::chrono::milliseconds LeftOf(std::chrono::milliseconds wait, Timestamp since, Timestamp now);
+
 class InboxApiClient final : public ApiClient {
  public:
   InboxApiClient(HttpChannel& channel, Inbox& inbox) : channel_(channel), inbox_(inbox) {}

@@ -24,8 +24,7 @@ void CalmEvents::SayWhenDue(const std::string& key) {
   Entry& entry = entries_.at(key);
   if (entry.timer || entry.newest == entry.said) return;
   const milliseconds left =
-      entry.at.Present() ? calm_ - milliseconds(ElapsedNs(entry.at, client_.Now()) / 1'000'000)
-                         : milliseconds(0);
+      entry.at.Present() ? LeftOf(calm_, entry.at, client_.Now()) : milliseconds(0);
   if (left.count() <= 0) {
     entry.said = entry.newest;
     entry.at = client_.Now();

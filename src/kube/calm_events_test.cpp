@@ -48,6 +48,17 @@ TEST_F(CalmEventsTest, TheLastWordIsTheTrueOne) {
   EXPECT_EQ(Said(), Lines{"four"}) << "the while is over";
 }
 
+TEST(LeftOf, AClockThatWasSetBackMakesNobodyWait) {
+  const Timestamp begin{1'000'000'000'000};
+  const auto left = [&](int64_t passed_ns) {
+    return LeftOf(std::chrono::milliseconds(5000), begin, {begin.ns + passed_ns}).count();
+  };
+  EXPECT_EQ(left(0), 5000);
+  EXPECT_EQ(left(1'200'000'001), 3800);
+  EXPECT_EQ(left(5'000'000'000), 0);
+  EXPECT_EQ(left(-3'600'000'000'000), 0);
+}
+
 TEST_F(CalmEventsTest, TheSameIsNotSaidAgain) {
   Say("one");
   Say("two");

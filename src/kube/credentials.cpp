@@ -13,6 +13,7 @@ namespace krafla {
 namespace {
 
 constexpr std::chrono::minutes kReadAgain{1};
+constexpr std::chrono::seconds kPluginAgain{5};  // after a run that failed
 
 Result<std::string> ReadPem(const PemSource& source, const Surroundings& surroundings) {
   if (!source.data.empty() || source.file.empty()) return source.data;
@@ -103,8 +104,13 @@ Result<std::shared_ptr<const Identity>> Credentials::Read() {
     token = std::move(*text);
   }
   if (connection_.exec) {
+    // Everybody who wants to ask something comes here; a plugin that fails is left alone for a
+    // while.
+    if (!exec_problem_.empty() && Clock::now() < exec_again_) return Fail(exec_problem_);
     Result<ExecCredential> credential = RunExecPlugin(*connection_.exec, connection_);
-    if (!credential) return Fail(credential.error().message);
+    exec_problem_ = credential ? std::string() : credential.error().message;
+    exec_again_ = Clock::now() + kPluginAgain;
+    if (!credential) return Fail(exec_problem_);
     token = std::move(credential->token);
     if (!credential->client_certificate.empty()) {
       identity->client_certificate = std::move(credential->client_certificate);

@@ -55,6 +55,8 @@ class Credentials {
   std::shared_ptr<const Identity> current_;
   std::shared_ptr<const Identity> last_read_;  // also when the server no longer takes it
   Clock::time_point good_until_;
+  std::string exec_problem_;  // empty: the plugin's last run was good
+  Clock::time_point exec_again_;
   std::string last_ca_;
   bool unreadable_ = false;
   bool ca_unreadable_ = false;

@@ -450,7 +450,10 @@ class HttpChannel::Impl {
       long status = 0;
       curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
       if (status >= 200 && status < 300) {
-        if (t.request.on_data(piece)) return piece.size();
+        if (t.request.on_data(piece)) {
+          // Fewer than there are: an error, with which the transfer ends.
+          return t.request.is_useless && t.request.is_useless() ? 0 : piece.size();
+        }
         t.paused = true;
         return CURL_WRITEFUNC_PAUSE;
       }

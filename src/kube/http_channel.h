@@ -47,6 +47,8 @@ struct HttpRequest {
   // For streams: takes the body piece by piece as it arrives, when the status is 2xx. False: not
   // now; the same piece comes again after Resume.
   std::function<bool(std::string_view)> on_data;
+  // For streams: asked after each piece; true: the rest is not wanted, and the stream ends.
+  std::function<bool()> is_useless;
   // The server has said 2xx; what it has to say may take its time.
   std::function<void()> on_open;
   std::function<void(HttpResponse)> on_done;

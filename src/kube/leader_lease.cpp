@@ -6,6 +6,7 @@
 #include <simdjson.h>
 
 #include "base/json_writer.h"
+#include "base/log_text.h"
 #include "kube/api_client.h"
 #include "kube/api_objects.h"
 
@@ -166,7 +167,7 @@ bool LeaderLease::TryAcquire() {
     if (record->holder != options_.identity && !watch_.IsFree(*record, begin)) {
       outages_.Worked(resource_);
       if (!std::exchange(logged_other_, true) && options_.log)
-        options_.log(fmt::format("somebody else leads holder={}", record->holder));
+        options_.log(fmt::format("somebody else leads holder={}", LogWord(record->holder)));
       if (held_) write_until_ = 0;  // it was taken from us
       return false;
     }

@@ -149,6 +149,7 @@ void Reflector::Open(const std::string& query, bool listing) {
                                info_.path, seconds, query);
   request.timeout = std::chrono::seconds(seconds + 60);
   request.on_data = [this](std::string_view piece) { return OnData(piece); };
+  request.is_useless = [this] { return broken_; };
   // A kind of which there is nothing new is silent for a minute, and well.
   if (!listing) request.on_open = [this] { NoteItWorks(); };
   request.on_done = [this, listing](HttpResponse response) {
@@ -182,7 +183,10 @@ bool Reflector::OnData(std::string_view piece) {
     begin = end + 1;
   }
   partial_.append(piece.substr(begin));
-  if (partial_.size() > kLongestLine) broken_ = true;
+  if (partial_.size() > kLongestLine) {
+    broken_ = true;
+    last_problem_ = fmt::format("a line of the watch is longer than {} bytes", kLongestLine);
+  }
   taken_ = 0;
   return true;
 }
@@ -201,6 +205,7 @@ bool Reflector::OnLine(std::string_view line) {
     // unknown: only a list can tell.
     broken_ = true;
     too_old_ = true;
+    last_problem_ = event.error().message;
     Log(fmt::format("watch cannot be read; listing again kind={} error={}", info_.name,
                     LogQuoted(event.error().message)));
     return true;

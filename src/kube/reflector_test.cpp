@@ -277,6 +277,13 @@ TEST_F(ReflectorTest, ALineThatCannotBeReadMeansANewList) {
   EXPECT_EQ(Receive(5), (Lines{"begin", "end", "begin", "lost", "end"}));
 }
 
+TEST_F(ReflectorTest, AStreamThatCannotBeReadIsNotListenedToUntilItEnds) {
+  answers = {{.lines = {Bookmark(10, true), "{nonsense"}, .ends = false},
+             {.lines = {Event("ADDED", "lost", 11), Bookmark(12, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(5), (Lines{"begin", "end", "begin", "lost", "end"}));
+}
+
 TEST(Backoff, DoublesUpToItsLimitAndIsNeverTheSameForTwo) {
   Backoff a(milliseconds(200), milliseconds(30'000), 1);
   Backoff b(milliseconds(200), milliseconds(30'000), 2);

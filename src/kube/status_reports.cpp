@@ -25,15 +25,6 @@ size_t HashOf(std::string_view text) {
   return std::hash<std::string_view>()(text);
 }
 
-// Rounded up: nothing is told too early.
-milliseconds Until(Timestamp then, Timestamp now) {
-  return milliseconds((ElapsedNs(now, then) + 999'999) / 1'000'000);
-}
-
-Timestamp After(Timestamp since, milliseconds wait) {
-  return {since.ns + std::chrono::nanoseconds(wait).count()};
-}
-
 // Why the job cannot be scheduled, if that is so after this cycle.
 struct Waits {
   GroupCondition condition;
@@ -225,7 +216,7 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
 }
 
 milliseconds StatusReports::GraceLeft(const GroupMemo& memo) const {
-  return Until(After(memo.short_at, options_.grace), client_.Now());
+  return LeftOf(options_.grace, memo.short_at, client_.Now());
 }
 
 void StatusReports::SetGroupTimer(const std::string& key, GroupMemo& memo) {
@@ -293,7 +284,7 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const st
   memo.message = message;
   memo.node = node;
   memo.pod = PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
-  memo.due = After(memo.since, brief ? options_.grace : options_.first_wait);
+  memo.patience = brief ? options_.grace : options_.first_wait;
   if (memo.written || pipelined) WritePod(memo, pipelined);
   if (memo.announced) return writer_.AnnouncePod(memo.pod, memo.message);
   SetPodTimer(memo);
@@ -301,10 +292,10 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const st
 
 // The first word comes after a while; see ForgetPlacedPods.
 void StatusReports::SetPodTimer(WaitingMemo& memo) {
-  if (memo.timer.Present() && memo.timer <= memo.due) return;
-  memo.timer = memo.due;
-  const milliseconds left = std::max(Until(memo.due, client_.Now()), milliseconds(0));
-  client_.After(left, [this, uid = memo.pod.uid] { TellPod(uid); });
+  if (memo.timer && *memo.timer <= memo.patience) return;
+  memo.timer = memo.patience;
+  client_.After(LeftOf(memo.patience, memo.since, client_.Now()),
+                [this, uid = memo.pod.uid] { TellPod(uid); });
 }
 
 void StatusReports::TellPod(const std::string& uid) {
@@ -312,8 +303,8 @@ void StatusReports::TellPod(const std::string& uid) {
   if (it == waiting_.end()) return;  // found its place
   WaitingMemo& memo = it->second;
   if (memo.announced) return;
-  memo.timer = {};
-  if (client_.Now() < memo.due) return SetPodTimer(memo);
+  memo.timer.reset();
+  if (LeftOf(memo.patience, memo.since, client_.Now()).count() > 0) return SetPodTimer(memo);
   memo.announced = true;
   if (!memo.written) WritePod(memo, false);
   writer_.AnnouncePod(memo.pod, memo.message);

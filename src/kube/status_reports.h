@@ -9,6 +9,7 @@
 // Owned by the scheduling thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -74,9 +75,9 @@ class StatusReports {
     size_t hash = 0;      // of these two
     uint64_t cycle = 0;
     Timestamp since;
-    Timestamp due;       // not announced before
-    Timestamp timer;     // the earliest; absent: none
-    bool brief = false;  // what it waits for may be over in a moment
+    std::chrono::milliseconds patience{0};           // not announced before it is over
+    std::optional<std::chrono::milliseconds> timer;  // the earliest that is set, from `since` on
+    bool brief = false;                              // what it waits for may be over in a moment
     bool written = false;
     bool announced = false;
   };

@@ -129,6 +129,11 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
   // One thread per open connection: probes, a Prometheus, few people.
   server.new_task_queue = [] { return new httplib::ThreadPool(8); };
   server.set_tcp_nodelay(true);
+  // Not the library's SO_REUSEPORT: a second process would listen there too, and each answer some.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   server.set_keep_alive_timeout(5);
   if (pages.health) {
     const auto alive = [](const httplib::Request&, httplib::Response& response) {

@@ -65,6 +65,13 @@ class StatusServerTest : public ::testing::Test {
   std::filesystem::path folder;
 };
 
+TEST_F(StatusServerTest, AnAddressBelongsToOne) {
+  const auto first = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(first);
+  const auto second = StatusServer::Start({"127.0.0.1", (*first)->port()}, Pages());
+  EXPECT_FALSE(second);
+}
+
 TEST_F(StatusServerTest, HealthOverTls) {
   const TlsFiles tls = MakeCertificate();
   const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages(), tls);

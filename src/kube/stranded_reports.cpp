@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log_text.h"
 #include "explain/missing_words.h"
 
 namespace krafla {
@@ -57,7 +58,7 @@ void StrandedReports::FollowPod(const LiveCluster& live, const Cluster& c,
     Memo* const memo = Renew(c.Text(task.uid), cause);
     if (memo == nullptr) return;
     memo->about = about();
-    memo->thing = fmt::format("podgroup={}/{}", ns, group);
+    memo->thing = fmt::format("podgroup={}", LogWord(fmt::format("{}/{}", ns, group)));
     memo->message = Words(cause, [&] { return PodWithoutGroup(group); });
     return TellOrWait(*memo);
   }
@@ -68,7 +69,7 @@ void StrandedReports::FollowPod(const LiveCluster& live, const Cluster& c,
   Memo* const memo = Renew(c.Text(task.uid), cause);
   if (memo == nullptr) return;
   memo->about = about();
-  memo->thing = fmt::format("queue={}", queue.name);
+  memo->thing = fmt::format("queue={}", LogWord(queue.name));
   memo->message = Words(cause, [&] {
     return of_one ? PodWithoutQueue(queue.name, queue.named, c)
                   : PodOfGroupWithoutQueue(group, queue.name, queue.named, c);
@@ -94,7 +95,7 @@ void StrandedReports::FollowGroup(const LiveCluster& live, const Cluster& c,
   Memo* const memo = Renew(c.Text(job.uid), cause);
   if (memo == nullptr) return;
   memo->about = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
-  memo->thing = fmt::format("queue={}", queue.name);
+  memo->thing = fmt::format("queue={}", LogWord(queue.name));
   memo->status = {
       .phase = std::string(ToString(job.phase)),
       .conditions = {{"Unschedulable", "True", std::string(kQueueNotFound),
@@ -146,7 +147,7 @@ void StrandedReports::TellThoseDue() {
   const Timestamp now = client_.Now();
   for (auto& [uid, memo] : memos_) {
     if (memo.told) continue;
-    const milliseconds left = options_.grace - milliseconds(ElapsedNs(memo.since, now) / 1'000'000);
+    const milliseconds left = LeftOf(options_.grace, memo.since, now);
     if (left.count() <= 0) {
       due.push_back(&memo);
     } else {
@@ -182,7 +183,7 @@ void StrandedReports::ForgetOthers() {
     if (memo.told && memo.about.kind == "Pod") writer_.ForgetPod(memo.about.Key());
     return true;
   });
-  if (erased == 0 || logged_.empty()) return;
+  if ((erased == 0 && logged_.size() <= memos_.size()) || logged_.empty()) return;
   std::set<std::string> still;
   for (const auto& [uid, memo] : memos_)
     if (logged_.contains(memo.thing)) still.insert(memo.thing);

@@ -89,7 +89,7 @@ class TdmPlugin final : public Plugin, public DrainReport {
   bool StepsAside(TaskId task) const;
   Vote MayBePreempted(TaskId preemptor, std::span<const TaskId> candidates,
                       std::vector<TaskId>& victims);
-  std::optional<VetoCode> WhySpared(const Task& task) const;
+  std::optional<VetoCode> WhySpared(const Task& task);
   uint32_t RankOf(JobId job);
 
   Session* session_ = nullptr;
@@ -113,6 +113,8 @@ class TdmPlugin final : public Plugin, public DrainReport {
   std::optional<VictimNotes> notes_;
   std::optional<JobDisruptions> disruptions_;
   std::optional<ZoneDrainer> drainer_;
+
+  std::optional<bool> names_alone_;  // known when the first vote is asked for
 
   // Scratch of the vote.
   CallColumn<JobId, int64_t> left_;
@@ -435,8 +437,13 @@ Vote TdmPlugin::MayBePreempted(TaskId preemptor, std::span<const TaskId> candida
   return Vote::kPermit;
 }
 
-std::optional<VetoCode> TdmPlugin::WhySpared(const Task& task) const {
+std::optional<VetoCode> TdmPlugin::WhySpared(const Task& task) {
   if (!task.preemptable || task.status != TaskStatus::kRunning) return VetoCode::kNotPreemptable;
+  // D29: a pod that says nothing may be preempted where somebody else names it, by priority or
+  // share. Alone in a tier tdm would let anybody push anybody.
+  if (!names_alone_) names_alone_ = session_->NamesVictimsAlone("tdm");
+  if (*names_alone_ && !OffersItself(task, &cluster_->jobs[task.job], access_))
+    return VetoCode::kNotPreemptable;
   if (cluster_->nodes[task.node].zone != kEmptyStr) return VetoCode::kOnRevocableNode;
   return std::nullopt;
 }

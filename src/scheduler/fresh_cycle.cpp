@@ -75,7 +75,8 @@ FreshCycle::FreshCycle(Cluster& cluster, const SchedulerConfig& config, Timestam
   CycleMemory copy = memory;
   Log silent(0);
   {
-    Session session(cluster, config, {.now = now, .zone = zone, .memory = &copy}, silent);
+    Session session(cluster, config,
+                    {.now = now, .zone = zone, .memory = &copy, .visits_all_jobs = true}, silent);
     session.NotePhases();
     session.RunActions();
     decisions_ = Describe(session, session.NextTimer());

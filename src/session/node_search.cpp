@@ -396,9 +396,9 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   const size_t block = p / kBlock;
   const uint64_t bit = BitOf(p);
-  const double old = cache.score[p];
   const bool counted = (cache.now[block] & cache.passes[block] & bit) != 0;
   const bool ranked = (cache.scored[block] & bit) != 0;
+  const double old = ranked ? cache.score[p] : kNone;
   for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.known, &cache.passes})
     (*bits)[block] &= ~bit;
   const NodeId node = cluster_.nodes_by_name[p];

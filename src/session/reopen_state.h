@@ -19,6 +19,7 @@ struct JobPhaseChange {
 };
 
 struct ReopenState {
+  bool visits_all_jobs = false;  // as SessionOptions say
   size_t jobs_synced = 0;           // of the task changes, by the index of jobs
   Table<JobId, uint32_t> job_seen;  // in which count of `seen`
   uint32_t seen = 0;

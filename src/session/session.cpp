@@ -41,6 +41,7 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
       queue_reports(cluster_in.queues.size()) {
   StepTimer timer(*this, "open");
   if (options.for_good) undo.ForgetWhatIsDone();
+  kept_.visits_all_jobs = options.visits_all_jobs;
   node_search_ = std::make_unique<NodeSearch>(*this);
   OpenPlugins(options);
   if (log.V(3))

@@ -45,6 +45,7 @@ struct SessionOptions {
   CycleMemory* memory = nullptr;  // null: nothing is remembered
   // Nobody will take the whole cycle back: what no statement can take back any more is not kept.
   bool for_good = false;
+  bool visits_all_jobs = false;  // also where nothing is to do: to compare with
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
   // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.
@@ -60,7 +61,6 @@ class Session {
 
   // ExecuteActions, then Close.
   void RunActions();
-  // Runs the configured actions in order.
   void ExecuteActions();
   // Lets the plugins close, then UpdateJobPhases.
   void Close();
@@ -190,6 +190,8 @@ class Session {
   void NoteEvictionUndone(TaskId task);
   // What evicting these tasks and taking it all back would leave behind, without doing it.
   void NoteTriedInVain(std::span<const TaskId> victims);
+  // Whether the plugin, and guards at most, names victims of preemption in some tier alone.
+  bool NamesVictimsAlone(std::string_view plugin) const;
   // Whether such a try would leave anything behind.
   bool TriedInVainMatters(TaskId victim) const;
 
@@ -197,7 +199,6 @@ class Session {
   // computed from a node stays good until the node appears here again.
   // A rollback takes back the changes nobody has looked at.
   const std::vector<NodeId>& node_changes() const { return node_changes_.Look(); }
-  // The same for tasks of jobs.
   const std::vector<TaskChange>& task_changes() const { return task_changes_.Look(); }
 
   // ---- job conditions, by type: true from this session on
@@ -209,8 +210,7 @@ class Session {
   // How a waiting job stands: counts by state, then why its first task found no node.
   std::string WaitingReason(JobId job) const;
 
-  // Re-derives all sums and counts from the tasks and compares: aborts with the difference. Debug
-  // and test builds do so after each action.
+  // Re-derives all sums and counts from the tasks: aborts at a difference. Test builds do so often.
   void VerifyInvariants() const;
 
  private:

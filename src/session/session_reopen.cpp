@@ -178,7 +178,7 @@ void Session::CatchUpWithJobs() {
 
 const std::vector<JobId>& Session::JobsToVisit() {
   // Log lines tell of every job.
-  if (log.V(3)) return cluster.jobs_by_name;
+  if (log.V(3) || kept_.visits_all_jobs) return cluster.jobs_by_name;
   if (jobs_.made()) {
     CatchUpWithJobs();
   } else {

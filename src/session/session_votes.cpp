@@ -349,6 +349,16 @@ NodeId Session::BestNode(TaskId task, std::span<const NodeId> nodes,
   return {};
 }
 
+bool Session::NamesVictimsAlone(std::string_view plugin) const {
+  return std::any_of(preemptable_.begin(), preemptable_.end(), [&](const auto& tier) {
+    const auto is_named = [&](const auto& entry) { return plugin_names_[entry.plugin] == plugin; };
+    return std::any_of(tier.begin(), tier.end(), is_named) &&
+           std::all_of(tier.begin(), tier.end(), [&](const auto& entry) {
+             return is_named(entry) || plugins_[entry.plugin].hooks.is_guard;
+           });
+  });
+}
+
 bool Session::VictimLess(TaskId l, TaskId r, TaskId preemptor) const {
   const JobId left = cluster.tasks[l].job;
   const JobId right = cluster.tasks[r].job;
