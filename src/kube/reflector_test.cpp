@@ -104,7 +104,8 @@ class ReflectorTest : public ::testing::Test {
 
   void Start(Reflector::Options options = {}) {
     reflector_channel.emplace(*credentials, HttpChannelOptions{.name = "test"});
-    inbox.OnRoom([this] { reflector_channel->Resume(); });
+    channel = &*reflector_channel;
+    inbox.OnRoom([this] { channel->Resume(); });
     options.log = [this](const std::string& line) {
       const std::scoped_lock lock(mutex);
       log.push_back(line);
@@ -139,18 +140,18 @@ class ReflectorTest : public ::testing::Test {
   std::thread thread;
   std::optional<Credentials> credentials;
   Inbox inbox;
-  OutageLog outages{{.server = "x",
-                     .after =
-                         [this](milliseconds delay, std::function<void()> task) {
-                           reflector_channel->After(delay, std::move(task));
-                         },
-                     .log =
-                         [this](const std::string& line) {
-                           const std::scoped_lock lock(mutex);
-                           log.push_back(line);
-                         }}};
+  OutageLog outages{
+      {.server = "x",
+       .after = [this](milliseconds delay,
+                       std::function<void()> task) { channel->After(delay, std::move(task)); },
+       .log =
+           [this](const std::string& line) {
+             const std::scoped_lock lock(mutex);
+             log.push_back(line);
+           }}};
   std::optional<Reflector> reflector;
   std::optional<HttpChannel> reflector_channel;  // ends before the reflector does
+  HttpChannel* channel = nullptr;                // for its own thread, also while it ends
   std::mutex mutex;
   std::vector<Answer> answers;
   Lines queries;
