@@ -38,24 +38,29 @@ struct Named {
 using NamedEntries = std::map<std::string, Named, std::less<>>;
 
 // What is wrong with a file that has to be there, if anything; an empty path is none.
-std::optional<std::string> ProblemWithPem(const std::string& file,
-                                          const Surroundings& surroundings) {
+template <class WhatItLacks>
+std::optional<std::string> ProblemWithFile(const std::string& file,
+                                           const Surroundings& surroundings,
+                                           std::string_view expected, WhatItLacks&& lacks) {
   if (file.empty()) return std::nullopt;
   const Result<std::string> text = surroundings.read(file);
-  if (!text) return fmt::format("expected a file in PEM: {}: {}", file, text.error().message);
-  if (text->find("-----BEGIN ") == std::string::npos)
-    return fmt::format("expected a file in PEM: {}: it has no -----BEGIN line", file);
-  return std::nullopt;
+  const std::string_view problem = text ? lacks(*text) : std::string_view(text.error().message);
+  if (problem.empty()) return std::nullopt;
+  return fmt::format("expected {}: {}: {}", expected, file, problem);
+}
+
+std::optional<std::string> ProblemWithPem(const std::string& file,
+                                          const Surroundings& surroundings) {
+  return ProblemWithFile(file, surroundings, "a file in PEM", [](const std::string& text) {
+    return text.find("-----BEGIN ") == std::string::npos ? "it has no -----BEGIN line" : "";
+  });
 }
 
 std::optional<std::string> ProblemWithToken(const std::string& file,
                                             const Surroundings& surroundings) {
-  if (file.empty()) return std::nullopt;
-  const Result<std::string> text = surroundings.read(file);
-  if (!text) return fmt::format("expected a file with a token: {}: {}", file, text.error().message);
-  if (text->find_first_not_of("\r\n") == std::string::npos)
-    return fmt::format("expected a file with a token: {}: it is empty", file);
-  return std::nullopt;
+  return ProblemWithFile(file, surroundings, "a file with a token", [](const std::string& text) {
+    return text.find_first_not_of("\r\n") == std::string::npos ? "it is empty" : "";
+  });
 }
 
 // One mapping of a file, with messages that say where.
