@@ -196,7 +196,8 @@ std::vector<ZoneDrainer::FoundTask> ZoneDrainer::FindOnNodes(
   std::vector<FoundTask> found;
   for (const DrainZone* zone : zones)
     for (size_t at = 0; at < zone->nodes.size(); ++at) {
-      FetchTasksAhead(cluster_, zone->nodes.size(), at, [&](size_t i) { return zone->nodes[i]; });
+      FetchTasksAhead<true>(cluster_, zone->nodes.size(), at,
+                            [&](size_t i) { return zone->nodes[i]; });
       for (TaskId id : cluster_.nodes[zone->nodes[at]].tasks) {
         if (In(taken_, id) || !IsToGo(id, *zone)) continue;
         const Task& task = cluster_.tasks[id];
