@@ -65,7 +65,7 @@ struct alignas(64) Job {
   QueueId queue;
   int32_t priority = 0;
   int32_t min_available = 0;
-  int32_t min_role_total = 0;  // sum of minTaskMember
+  int32_t pending_best_effort = 0;
   JobPhase phase = JobPhase::kPending;
   bool preemptable = false;             // the PodGroup says volcano.sh/preemptable: true
   bool annotation_preemptable = false;  // … by annotation
@@ -73,7 +73,7 @@ struct alignas(64) Job {
   bool has_sub_group_policy = false;
   std::array<int32_t, kTaskStatusCount> count{};
   // Up to `allocated` is what every cycle looks at, of every job.
-  int32_t pending_best_effort = 0;
+  int32_t min_role_total = 0;     // sum of minTaskMember
   int32_t releasing_on_node = 0;  // terminating tasks that were scheduled
   // Grows with every change of a task's status in a session, also with one that is taken back: as
   // long as it stays the same, so does everything that is counted and added up here.
@@ -118,7 +118,7 @@ struct alignas(64) Job {
   bool IsStarving() const { return Waiting() + Ready() < min_available; }
   bool IsPending() const { return phase == JobPhase::kPending; }
 };
-static_assert(offsetof(Job, pending_best_effort) == 64);
+static_assert(offsetof(Job, min_role_total) == 64);
 
 enum class QueueState : uint8_t { kOpen, kClosed, kClosing, kUnknown };
 std::string_view ToString(QueueState state);

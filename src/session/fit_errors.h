@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "model/cluster.h"
@@ -41,7 +40,8 @@ class FitErrors {
   std::deque<FitError> errors_;
   std::vector<uint32_t> error_of_;  // by TaskId: 1 + its place, 0 when there is none
   std::vector<TaskId> tasks_;       // that have had one
-  std::unordered_map<JobId, std::vector<uint16_t>> failed_roles_;
+  std::vector<std::vector<uint16_t>> failed_roles_;  // by JobId
+  std::vector<JobId> failed_jobs_;                   // that have any
 };
 
 }  // namespace krafla
