@@ -227,12 +227,13 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
     if (tried_before_.size() >= kMaxKeys) tried_before_.clear();
     before = &tried_before_.try_emplace(KnownInVain::Hash{}(key_), UINT32_MAX).first->second;
   }
-  VictimBounds::Taken taken;
-  if (before == nullptr || *before > kFew) taken = Narrow(task, rule);
+  narrows_ = (before == nullptr || *before > kFew) && StartNarrowing(task, rule);
   const size_t in_vain_before = tries_in_vain_;
   const bool done = TryBits(statement, task, rule, order, ranking);
   if (before != nullptr) *before = static_cast<uint32_t>(tries_in_vain_ - in_vain_before);
-  return done || (taken.any() && TryForTheRecord(statement, task, rule, ranking, taken));
+  if (done || !narrows_) return done;
+  const VictimBounds::Taken taken = bounds_.taken();
+  return taken.any() && TryForTheRecord(statement, task, rule, ranking, taken);
 }
 
 // Nobody can go, and the queue has no share for the task: no node will do, whichever it is. The
@@ -251,12 +252,13 @@ bool RoomFinder::TryWithoutShare(Statement& statement, TaskId task, const Victim
   return false;
 }
 
-// Takes nodes off bits_ where the plugins would not let enough go. Sums are worth it when many have
-// been asked in vain: making them is like asking some more.
-VictimBounds::Taken RoomFinder::Narrow(TaskId task, const VictimRule& rule) {
+// Whether nodes are to be left out where the plugins would not let enough go. Sums are worth it
+// when many have been asked in vain: making them is like asking some more.
+bool RoomFinder::StartNarrowing(TaskId task, const VictimRule& rule) {
   if (tries_in_vain_ < session_.cluster.nodes_by_name.size() / 4 || !bounds_.Know(task, rule))
-    return {};
-  return bounds_.Narrow(task, rule, bits_);
+    return false;
+  bounds_.Start(task, rule);
+  return true;
 }
 
 // What was known before is tried on one node all the same: it says what is missing.
@@ -279,6 +281,8 @@ bool RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const Victim
 bool RoomFinder::TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                          const NodeRanking& ranking) {
   if (order == Order::kBestScore) {
+    // Leaving a node out is less work than scoring it.
+    for (size_t word = 0; word < bits_.size(); ++word) bits_[word] = Narrow(word, bits_[word]);
     session_.node_search().ScoreRanked(task, bits_);
     best_first_.Start(ranking, bits_);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
@@ -286,7 +290,7 @@ bool RoomFinder::TryBits(Statement& statement, TaskId task, const VictimRule& ru
     return false;
   }
   for (size_t word = 0; word < bits_.size(); ++word) {
-    for (uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
+    for (uint64_t bits = Narrow(word, bits_[word]); bits != 0; bits &= bits - 1) {
       const uint32_t p =
           static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
       if (ranking.IsAllowed(p) && Try(statement, task, rule, p)) return true;
@@ -310,7 +314,11 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
   // A few are asked sooner than sums are brought up to date.
   constexpr size_t kMany = 32;
-  if (positions_.size() >= kMany) losses_matter_ |= Narrow(task, rule).losses_matter;
+  if (positions_.size() >= kMany && StartNarrowing(task, rule)) {
+    for (size_t word = 0; word < bits_.size(); ++word)
+      bits_[word] = bounds_.Narrow(word, bits_[word]);
+    losses_matter_ |= bounds_.taken().losses_matter;
+  }
   return std::any_of(positions_.begin(), positions_.end(),
                      [&](uint32_t p) { return IsIn(bits_, p) && Try(statement, task, rule, p); });
 }

@@ -70,7 +70,10 @@ class RoomFinder {
               const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room, bool has_key);
-  VictimBounds::Taken Narrow(TaskId task, const VictimRule& rule);
+  bool StartNarrowing(TaskId task, const VictimRule& rule);
+  uint64_t Narrow(size_t block, uint64_t nodes) {
+    return narrows_ ? bounds_.Narrow(block, nodes) : nodes;
+  }
   bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                const NodeRanking& ranking);
   bool TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
@@ -90,6 +93,7 @@ class RoomFinder {
   Session& session_;
   CandidateRoom room_;
   VictimBounds bounds_;
+  bool narrows_ = false;  // this search asks them
   size_t tries_in_vain_ = 0;
   // By the hash of a search's key: how many tries the last one like it made in vain.
   static constexpr size_t kMaxKeys = 1 << 16;
