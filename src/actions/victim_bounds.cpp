@@ -233,12 +233,16 @@ void VictimBounds::Begin(Sums& sums) {
   sums.decided.resize(sums.stale.size());
   sums.nobody.resize(sums.stale.size());
   sums.harmless.resize(sums.stale.size());
+  sums.fitting.resize(sums.stale.size());
   sums.synced = changes_.size();
 }
 
 void VictimBounds::CatchUp(Sums& sums) {
-  for (; sums.synced < changes_.size(); ++sums.synced)
-    SetBit(sums.stale, position_of_[changes_[sums.synced].value], true);
+  for (; sums.synced < changes_.size(); ++sums.synced) {
+    const uint32_t p = position_of_[changes_[sums.synced].value];
+    SetBit(sums.stale, p, true);
+    SetBit(sums.known, p, false);
+  }
 }
 
 void VictimBounds::BringUpToDate(Sums& sums, size_t block, uint64_t nodes) {
@@ -263,21 +267,34 @@ void VictimBounds::AskTiers() {
   CatchUp();
   const Cluster& cluster = session_.cluster;
   const QueueId queue = cluster.jobs[cluster.tasks[task_].job].queue;
-  const Resource& request = cluster.Request(task_);
+  const ClassId cls = cluster.tasks[task_].cls;
   // Evictions in other queues do not help its own.
   std::optional<Resource> missing;
   if (asking_ == Asking::kPreempt && rule_.checks_everything)
     missing = session_.ShareMissing(queue, task_);
-  asks_share_ = missing.has_value();
+  asks_share_ = missing && !missing->IsEmpty();
   GatherFor(queue);
   tiers_.clear();
   for (size_t t = 0; t < Tiers().size(); ++t)
     if (!Tiers()[t].voters.empty()) {
       TierQuestion& question = tiers_.emplace_back();
       question.sums = &SumsOf(queue, t, task_);
-      question.fits = question.sums->room.Ask(request, kSlack);
-      if (missing) question.frees_enough = question.sums->freed.Ask(*missing, kSlack);
+      question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
+      if (std::exchange(question.sums->asked_by, cls) != cls)
+        question.sums->known.assign(question.sums->stale.size(), 0);
+      if (asks_share_) question.frees_enough = question.sums->freed.Ask(*missing, kSlack);
     }
+}
+
+uint64_t VictimBounds::NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes) {
+  Sums& sums = *tier.sums;
+  if (const uint64_t unknown = nodes & ~sums.known[block]; unknown != 0) {
+    BringUpToDate(sums, block, unknown);
+    sums.known[block] |= unknown;
+    sums.fitting[block] =
+        (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
+  }
+  return sums.fitting[block];
 }
 
 uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
@@ -288,15 +305,14 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   uint64_t with_room = 0;
   uint64_t with_share = 0;
   uint64_t nobody = ~uint64_t{0};  // in no tier: and who loses tasks is not let go then either
-  for (const auto& [sums, fits, frees_enough] : tiers_) {
-    if ((nodes & sums->stale[block]) != 0) BringUpToDate(*sums, block, nodes);
-    const uint64_t room = left != 0 ? fits.Fits(block, left) : 0;
+  for (const TierQuestion& tier : tiers_) {
+    const uint64_t room = NodesWithRoom(tier, block, nodes) & left;
     with_room |= room;
-    with_share |= asks_share_ && room != 0
-                      ? frees_enough.Fits(block, room) | (room & ~sums->harmless[block])
-                      : room;
-    left &= ~sums->decided[block];
-    nobody &= sums->nobody[block];
+    with_share |= asks_share_ && room != 0 ? tier.frees_enough.Fits(block, room) |
+                                                 (room & ~tier.sums->harmless[block])
+                                           : room;
+    left &= ~tier.sums->decided[block];
+    nobody &= tier.sums->nobody[block];
   }
   const auto note = [&](uint32_t& first, uint64_t bits) {
     if (bits != 0)

@@ -65,6 +65,11 @@ class VictimBounds {
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
     std::vector<uint64_t> nobody;    // a bit per node: nobody goes
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
+    // Which nodes have room for tasks of the class that asked last, a bit per node: a gang's tasks
+    // ask one after the other, and of few nodes the sums have changed meanwhile.
+    ClassId asked_by;
+    std::vector<uint64_t> known;  // of these nodes it is known
+    std::vector<uint64_t> fitting;
   };
   const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
   bool Counts(const Task& task, QueueId queue) const;
@@ -80,6 +85,8 @@ class VictimBounds {
   void CatchUp(Sums& sums);
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
   void AddUp(Sums& sums, uint32_t position);
+  struct TierQuestion;
+  uint64_t NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes);
 
   Session& session_;
   // Made with the first sums. Of what is missing in a share, only nothing is known before.
