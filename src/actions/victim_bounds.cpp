@@ -225,7 +225,12 @@ void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
   if (asked_steps_.by_kind.empty()) {
     asked_steps_ = AmountSteps::Of(session_.cluster, kSlack);
+    // Few steps, since what is missing may be anything.
+    constexpr size_t kStride = 8;
     missing_steps_.by_kind.assign(asked_steps_.by_kind.size(), {0 - kSlack});
+    for (size_t kind = 0; kind < asked_steps_.by_kind.size(); ++kind)
+      for (size_t i = kStride - 1; i < asked_steps_.by_kind[kind].size(); i += kStride)
+        missing_steps_.by_kind[kind].push_back(std::max(0.0, asked_steps_.by_kind[kind][i]));
   }
   sums.room.Begin(n, asked_steps_);
   sums.freed.Begin(n, missing_steps_);
@@ -291,8 +296,7 @@ uint64_t VictimBounds::NodesWithRoom(const TierQuestion& tier, size_t block, uin
   if (const uint64_t unknown = nodes & ~sums.known[block]; unknown != 0) {
     BringUpToDate(sums, block, unknown);
     sums.known[block] |= unknown;
-    sums.fitting[block] =
-        (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
+    sums.fitting[block] = (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
   }
   return sums.fitting[block];
 }
@@ -308,9 +312,9 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   for (const TierQuestion& tier : tiers_) {
     const uint64_t room = NodesWithRoom(tier, block, nodes) & left;
     with_room |= room;
-    with_share |= asks_share_ && room != 0 ? tier.frees_enough.Fits(block, room) |
-                                                 (room & ~tier.sums->harmless[block])
-                                           : room;
+    with_share |= asks_share_ && room != 0
+                      ? tier.frees_enough.Fits(block, room) | (room & ~tier.sums->harmless[block])
+                      : room;
     left &= ~tier.sums->decided[block];
     nobody &= tier.sums->nobody[block];
   }

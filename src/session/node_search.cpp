@@ -77,12 +77,11 @@ struct NodeSearch::ClassCache {
   bool fits = false;            // these are good:
   std::vector<uint64_t> later;  // bits: the request fits what will be free
   std::vector<uint64_t> now;    // bits: … and what is free now
-  // Where the request fits, and where preemption wanted to know, scores are known; where it fits,
-  // also whether it passes.
+  // Where the request fits, and where preemption wanted to know, scores are known.
   std::vector<uint64_t> scored;
   std::unique_ptr<double[]> score;  // memory of which only what is known is ever touched
-  std::vector<uint64_t> known;
-  std::vector<uint64_t> passes;     // bits: known, and no predicate refuses
+  std::vector<uint64_t> known;      // bits: predicates have been asked
+  std::vector<uint64_t> passes;     // bits: it fits, and no predicate refuses as far as is known
   std::vector<double> block_best;   // the highest score where the request fits now and it passes
   std::vector<double> region_best;  // the highest of kBlock blocks
   // For preemption; empty until it asks. The highest known score of nodes that are allowed.
@@ -335,23 +334,29 @@ double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
   return by_node + by_batch;
 }
 
-void NodeSearch::Ask(TaskId task, ClassCache& cache, uint32_t p) {
+// Whether a node that is thought to pass does. Most are never the best, and never asked.
+bool NodeSearch::Passes(TaskId task, ClassCache& cache, uint32_t p) {
   const size_t block = p / kBlock;
+  if ((cache.known[block] & BitOf(p)) != 0) return true;
   cache.known[block] |= BitOf(p);
-  if (!CheckAt(task, cache, p).refused()) cache.passes[block] |= BitOf(p);
-  if ((cache.scored[block] & BitOf(p)) == 0) AskScore(task, cache, p);
+  if (!CheckAt(task, cache, p).refused()) return true;
+  cache.passes[block] &= ~BitOf(p);
+  return false;
 }
 
 void NodeSearch::AskScore(TaskId task, ClassCache& cache, uint32_t p) {
   cache.scored[p / kBlock] |= BitOf(p);
-  const uint32_t change = scores_.LastChange(p);
-  if (cache.shared != nullptr && cache.shared->Knows(p, change)) {
-    cache.score[p] = cache.shared->At(p);
-    return;
-  }
-  cache.score[p] = LocalScore(cluster_.tasks[task].cls, cluster_.nodes_by_name[p]);
-  if (cache.shared != nullptr) cache.shared->Set(p, change, cache.score[p]);
+  cache.score[p] = SharedScore(cluster_.tasks[task].cls, cache, p);
   KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
+}
+
+// The book has caught up with changes.
+double NodeSearch::SharedScore(ClassId cls, ClassCache& cache, uint32_t p) {
+  const uint32_t change = scores_.LastChange(p);
+  if (cache.shared != nullptr && cache.shared->Knows(p, change)) return cache.shared->At(p);
+  const double score = LocalScore(cls, cluster_.nodes_by_name[p]);
+  if (cache.shared != nullptr) cache.shared->Set(p, change, score);
+  return score;
 }
 
 // Nothing is known yet.
@@ -382,7 +387,8 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
     cache.later[block] = later;
     cache.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
     if (later == 0) continue;
-    ForEachNode(block, later & ~cache.known[block], [&](uint32_t p) { Ask(task, cache, p); });
+    ForEachNode(block, later & ~cache.scored[block], [&](uint32_t p) { AskScore(task, cache, p); });
+    cache.passes[block] |= later & ~cache.known[block] & cache.fixed->open[block];
     cache.block_best[block] =
         BestOfBlock(cache.score.get(), block, cache.now[block] & cache.passes[block]);
     if (!cache.allowed_best.empty())
@@ -406,7 +412,8 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   if (cache.fits && request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
     cache.later[block] |= bit;
     if (request.LessEqual(cluster_.idle[node], Missing::kZero)) cache.now[block] |= bit;
-    Ask(task, cache, p);
+    cache.passes[block] |= bit & cache.fixed->open[block];
+    AskScore(task, cache, p);
   }
   const auto follow = [&](double& best, bool before, bool after, auto&& nodes) {
     if (after && cache.score[p] >= best) {
@@ -553,10 +560,11 @@ NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idl
   return {.node = {}, .unscorable = true};
 }
 
-NodeSearch::Choice NodeSearch::BestKept(const ClassCache& cache) const {
+NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
   // The first of the best without looking at all: a number per region, then per block of one.
-  const auto region = std::max_element(cache.region_best.begin(), cache.region_best.end());
-  if (region != cache.region_best.end() && *region != kNone) {
+  for (;;) {
+    const auto region = std::max_element(cache.region_best.begin(), cache.region_best.end());
+    if (region == cache.region_best.end() || *region == kNone) break;
     size_t block = static_cast<size_t>(region - cache.region_best.begin()) * kBlock;
     while (cache.block_best[block] != *region) ++block;
     uint64_t nodes = cache.now[block] & cache.passes[block];
@@ -565,12 +573,16 @@ NodeSearch::Choice NodeSearch::BestKept(const ClassCache& cache) const {
       p = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
       nodes &= nodes - 1;
     } while (cache.score[p] != cache.block_best[block]);
-    return {cluster_.nodes_by_name[p], true};
+    if (Passes(task, cache, p)) return {cluster_.nodes_by_name[p], true};
+    cache.block_best[block] =
+        BestOfBlock(cache.score.get(), block, cache.now[block] & cache.passes[block]);
+    *region = BestOfRegion(cache.block_best, block / kBlock);
   }
   uint32_t best = kNowhere;
   for (size_t b = 0; b < cache.later.size(); ++b)
     ForEachNode(b, cache.later[b] & cache.passes[b], [&](uint32_t p) {
-      if (best == kNowhere || cache.score[p] > cache.score[best]) best = p;
+      if ((best == kNowhere || cache.score[p] > cache.score[best]) && Passes(task, cache, p))
+        best = p;
     });
   if (best == kNowhere) return {};
   return {cluster_.nodes_by_name[best], false};
@@ -599,7 +611,7 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
   if (memory == nullptr && IsNodeLocal(t.cls) && ScoresAreNodeLocal(t.cls) &&
       !session_.HasBestNode()) {
     Synchronize(task, cache, true);
-    const Choice choice = BestKept(cache);
+    const Choice choice = BestKept(task, cache);
     if (!choice.node.valid()) error = ExplainKept(task, cache);
     return choice;
   }
@@ -733,8 +745,9 @@ void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
   const ClassId cls = cluster_.tasks[task].cls;
   scores.resize(positions.size());
   if (ScoresAreNodeLocal(cls)) {
-    for (size_t i = 0; i < positions.size(); ++i)
-      scores[i] = LocalScore(cls, cluster_.nodes_by_name[positions[i]]);
+    ClassCache& cache = CacheOf(cls);
+    scores_.CatchUp(session_.node_changes(), position_of_);
+    for (size_t i = 0; i < positions.size(); ++i) scores[i] = SharedScore(cls, cache, positions[i]);
     return;
   }
   std::vector<NodeId> nodes(positions.size());

@@ -138,11 +138,12 @@ class NodeSearch {
   void Begin(ClassCache& cache);
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
-  void Ask(TaskId task, ClassCache& cache, uint32_t position);
+  bool Passes(TaskId task, ClassCache& cache, uint32_t position);
   void AskScore(TaskId task, ClassCache& cache, uint32_t position);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
-  Choice BestKept(const ClassCache& cache) const;
+  double SharedScore(ClassId cls, ClassCache& cache, uint32_t position);
+  Choice BestKept(TaskId task, ClassCache& cache);
   Choice BestOf(TaskId task, std::span<const uint32_t> idle, std::span<const uint32_t> future);
   uint32_t BestPosition(TaskId task, std::span<const uint32_t> positions);
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
