@@ -28,6 +28,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
                           RefusalMemory* memory) {
   furthest_.clear();
   refused_.clear();
+  narrows_ = false;
   losses_matter_ = false;
   NodeSearch& search = session_.node_search();
   if (session_.log.V(3) || !search.CanRank(task, memory)) {
@@ -314,7 +315,8 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
   // A few are asked sooner than sums are brought up to date.
   constexpr size_t kMany = 32;
-  if (positions_.size() >= kMany && StartNarrowing(task, rule)) {
+  narrows_ = positions_.size() >= kMany && StartNarrowing(task, rule);
+  if (narrows_) {
     for (size_t word = 0; word < bits_.size(); ++word)
       bits_[word] = bounds_.Narrow(word, bits_[word]);
     losses_matter_ |= bounds_.taken().losses_matter;
@@ -325,8 +327,9 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const size_t begin = session_.trace.events().size();
-  const MakeRoom made = MakeRoomOnNode(session_, statement, task,
-                                       session_.cluster.nodes_by_name[position], rule, &made_);
+  const MakeRoom made =
+      MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule,
+                     &made_, narrows_ ? bounds_.CandidatesOn(position) : nullptr);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   ++tries_in_vain_;

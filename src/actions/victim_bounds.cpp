@@ -120,6 +120,7 @@ void VictimBounds::Gather(uint32_t position) {
     idle[kind] = cluster.idle[node].Get(kind) + cluster.releasing[node].Get(kind) -
                  cluster.pipelined[node].Get(kind);
   Gathered& here = gathered_[position];
+  here.tasks.clear();
   here.candidates.clear();
   here.levels.clear();
   jobs_.clear();
@@ -128,6 +129,7 @@ void VictimBounds::Gather(uint32_t position) {
     if (!Counts(task, gathered_for_)) continue;
     const bool first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
     if (first) jobs_.push_back(task.job);
+    here.tasks.push_back(id);
     here.candidates.push_back(
         {.request = &cluster.classes[task.cls].request,
          .first_of_job = first,
@@ -137,6 +139,12 @@ void VictimBounds::Gather(uint32_t position) {
         here.levels.push_back(voter != nullptr ? voter->level(id)
                                                : std::numeric_limits<int64_t>::max());
   }
+}
+
+const std::vector<TaskId>* VictimBounds::CandidatesOn(uint32_t position) const {
+  if ((is_gathered_[position / kBlock] >> position % kBlock & 1) == 0 || !IsUpToDate())
+    return nullptr;
+  return &gathered_[position].tasks;
 }
 
 // Amounts are added up in plain columns: this is done for every node where something has changed,

@@ -47,6 +47,8 @@ class VictimBounds {
   void Start(TaskId task, const VictimRule& rule);
   // Takes such nodes off a block's, a bit each; as things are now.
   uint64_t Narrow(size_t block, uint64_t nodes);
+  // The candidates on a node, in its order of tasks; null when they are not known as things are.
+  const std::vector<TaskId>* CandidatesOn(uint32_t position) const;
   // Of all blocks since Start.
   const Taken& taken() const { return taken_; }
 
@@ -113,6 +115,7 @@ class VictimBounds {
     bool harmless;  // trying in vain would leave nothing behind
   };
   struct Gathered {
+    std::vector<TaskId> tasks;
     std::vector<Candidate> candidates;
     std::vector<int64_t> levels;  // by candidate and voter
   };
