@@ -302,6 +302,7 @@ void NodeSearch::AskScore(TaskId task, ClassCache& cache, uint32_t p) {
   }
 }
 
+// The book has caught up with changes.
 double NodeSearch::SharedScore(ClassId cls, SharedScores& shared, uint32_t p) {
   const uint32_t change = scores_.LastChange(p);
   if (!shared.Knows(p, change)) {
@@ -341,7 +342,9 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
     cache.later[block] = later;
     cache.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
     if (later == 0) continue;
-    ForEachNode(block, later & ~cache.scored[block], [&](uint32_t p) { AskScore(task, cache, p); });
+    cache.refuses[block] |= later & ~cache.fixed->open[block];
+    ForEachNode(block, later & ~cache.scored[block] & ~cache.refuses[block],
+                [&](uint32_t p) { AskScore(task, cache, p); });
     cache.block_best[block] = BestOfBlock(cache.score, block, cache.Fitting(block));
     if (!cache.allowed_best.empty())
       cache.allowed_best[block] = BestOfBlock(cache.score, block, cache.Ranked(block));
@@ -366,7 +369,8 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   if (cache.fits && request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
     cache.later[block] |= bit;
     if (request.LessEqual(cluster_.idle[node], Missing::kZero)) cache.now[block] |= bit;
-    AskScore(task, cache, p);
+    cache.refuses[block] |= bit & ~cache.fixed->open[block];
+    if ((cache.refuses[block] & bit) == 0) AskScore(task, cache, p);
   }
   const auto follow = [&](std::vector<double>& best_of, std::vector<double>& region_best,
                           bool before, uint64_t nodes) {
