@@ -283,7 +283,7 @@ bool RoomFinder::TryBits(Statement& statement, TaskId task, const VictimRule& ru
                          const NodeRanking& ranking) {
   if (order == Order::kBestScore) {
     // Leaving a node out is less work than scoring it.
-    for (size_t word = 0; word < bits_.size(); ++word) bits_[word] = Narrow(word, bits_[word]);
+    if (narrows_) bounds_.NarrowAll(bits_);
     session_.node_search().ScoreRanked(task, bits_);
     best_first_.Start(ranking, bits_);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
@@ -317,8 +317,7 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   constexpr size_t kMany = 32;
   narrows_ = positions_.size() >= kMany && StartNarrowing(task, rule);
   if (narrows_) {
-    for (size_t word = 0; word < bits_.size(); ++word)
-      bits_[word] = bounds_.Narrow(word, bits_[word]);
+    bounds_.NarrowAll(bits_);
     losses_matter_ |= bounds_.taken().losses_matter;
   }
   return std::any_of(positions_.begin(), positions_.end(),
