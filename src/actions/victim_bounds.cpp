@@ -313,6 +313,15 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   if (nodes == 0) return 0;
   // A try since then may have left something behind.
   if (!IsUpToDate()) AskTiers();
+  return NarrowBlock(block, nodes);
+}
+
+void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
+  for (size_t block = 0; block < nodes.size(); ++block)
+    if (nodes[block] != 0) nodes[block] = NarrowBlock(block, nodes[block]);
+}
+
+uint64_t VictimBounds::NarrowBlock(size_t block, uint64_t nodes) {
   uint64_t left = nodes;  // not decided by an earlier tier
   uint64_t with_room = 0;
   uint64_t with_share = 0;

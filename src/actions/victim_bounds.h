@@ -47,6 +47,8 @@ class VictimBounds {
   void Start(TaskId task, const VictimRule& rule);
   // Takes such nodes off a block's, a bit each; as things are now.
   uint64_t Narrow(size_t block, uint64_t nodes);
+  // Off all blocks, none of which has been asked about since Start.
+  void NarrowAll(std::span<uint64_t> nodes);
   // The candidates on a node, in its order of tasks; null when they are not known as things are.
   const std::vector<TaskId>* CandidatesOn(uint32_t position) const;
   // Of all blocks since Start.
@@ -88,6 +90,7 @@ class VictimBounds {
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
   void AddUp(Sums& sums, uint32_t position);
   struct TierQuestion;
+  uint64_t NarrowBlock(size_t block, uint64_t nodes);
   uint64_t NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes);
 
   Session& session_;

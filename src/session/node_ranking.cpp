@@ -28,47 +28,52 @@ bool NodeRanking::AnyAllowed() const {
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
   among_ = among;
-  has_heap_ = false;
+  has_leaders_ = false;
+  leaders_.clear();
   heads_.clear();
 }
 
-BestFirst::Leaders BestFirst::FindLeaders() const {
-  Leaders leaders;
-  double first = 0;
-  double second = 0;
-  // Blocks come in their order: of equal ones the first stays.
-  const auto matters = [&](double score) { return leaders.second == kEnd || score > second; };
+void BestFirst::FindLeaders() {
+  has_leaders_ = true;
+  others_ = {0, kEnd};
+  const auto is_behind = [&](const Item& bound) {
+    if (leaders_.size() < kLeaders || Before(bound, leaders_.back())) return false;
+    if (others_.position == kEnd || Before(bound, others_)) others_ = bound;
+    return true;
+  };
   const auto count = static_cast<uint32_t>(among_.size());
   for (uint32_t region = 0; region < ranking_.region_best.size(); ++region) {
-    if (!matters(ranking_.region_best[region])) continue;
     const uint32_t begin = region * NodeRanking::kBlock;
+    if (is_behind({ranking_.region_best[region], begin * NodeRanking::kBlock})) continue;
     for (uint32_t block = begin; block < std::min(begin + NodeRanking::kBlock, count); ++block) {
-      const double score = ranking_.block_best[block];
-      if (!matters(score) || NodesOf(block) == 0) continue;
-      if (leaders.first == kEnd || score > first) {
-        leaders.second = leaders.first;
-        second = first;
-        leaders.first = block;
-        first = score;
-      } else {
-        leaders.second = block;
-        second = score;
+      if (NodesOf(block) == 0) continue;
+      const Item bound = BoundOf(block);
+      if (is_behind(bound)) continue;
+      if (leaders_.size() == kLeaders) {
+        others_ = leaders_.back();  // it came before all others
+        leaders_.pop_back();
       }
+      auto at = leaders_.end();
+      while (at != leaders_.begin() && Before(bound, *(at - 1))) --at;
+      leaders_.insert(at, bound);
     }
   }
-  return leaders;
+  // In order, they are a heap.
+  for (const Item& bound : leaders_) {
+    const uint32_t block = bound.position / NodeRanking::kBlock;
+    heads_.push_back({bound, block, NodesOf(block)});
+  }
 }
 
-void BestFirst::MakeHeap(const Head& head) {
-  has_heap_ = true;
-  const Head looked_at = head;
-  heads_.clear();
+void BestFirst::AddOthers() {
+  others_.position = kEnd;
   for (uint32_t block = 0; block < among_.size(); ++block) {
-    if (block == looked_at.block) {
-      if (looked_at.left != 0) heads_.push_back(looked_at);
-    } else if (const uint64_t nodes = NodesOf(block); nodes != 0) {
-      heads_.push_back({BoundOf(block), block, false, nodes});
-    }
+    const uint64_t nodes = NodesOf(block);
+    const auto is_leader = [&](const Item& leader) {
+      return leader.position == block * NodeRanking::kBlock;
+    };
+    if (nodes != 0 && std::none_of(leaders_.begin(), leaders_.end(), is_leader))
+      heads_.push_back({BoundOf(block), block, nodes});
   }
   std::make_heap(heads_.begin(), heads_.end(),
                  [](const Head& a, const Head& b) { return Before(b.best, a.best); });
@@ -104,25 +109,11 @@ void BestFirst::DropFirst() {
 }
 
 uint32_t BestFirst::Next() {
-  if (!has_heap_ && heads_.empty()) {
-    // The best node of the block with the highest maximum, when no other can have a better one.
-    const Leaders leaders = FindLeaders();
-    if (leaders.first == kEnd) return kEnd;
-    Head head{{}, leaders.first, true, NodesOf(leaders.first)};
-    head.best = BestOf(head.block, head.left);
-    const bool leads = leaders.second == kEnd || Before(head.best, BoundOf(leaders.second));
-    if (!leads || IsLeftOut(head.best.position)) {
-      MakeHeap(head);
-    } else {
-      const uint32_t position = head.best.position;
-      head.left &= ~(uint64_t{1} << position % NodeRanking::kBlock);
-      head.known = false;
-      heads_.assign(1, head);
-      return position;
-    }
-  }
-  if (!has_heap_) MakeHeap(Head(heads_.front()));
-  while (!heads_.empty()) {
+  if (!has_leaders_) FindLeaders();
+  for (;;) {
+    if (others_.position != kEnd && (heads_.empty() || !Before(heads_.front().best, others_)))
+      AddOthers();
+    if (heads_.empty()) return kEnd;
     Head& head = heads_.front();
     if (!head.known) {
       head.known = true;
@@ -141,7 +132,6 @@ uint32_t BestFirst::Next() {
     }
     if (!IsLeftOut(position)) return position;
   }
-  return kEnd;
 }
 
 }  // namespace krafla

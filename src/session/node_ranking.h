@@ -30,10 +30,12 @@ struct NodeRanking {
   bool AnyAllowed() const;
 };
 
-// The highest score first, of equal ones the first position. Whoever is content with the first node
-// looks at one number per region, at the blocks of the best ones and at the nodes of a single
-// block. For those who go on, blocks wait in a heap by their best score; within a block the best
-// that is left is looked for each time.
+// The highest score first, of equal ones the first position.
+//
+// One number per block says how good its nodes can be, and one per region how good its blocks. The
+// few blocks with the highest wait in a heap, and within a block the best that is left is looked
+// for each time; most are content before any other block can have the next node. Then all the
+// others join the heap.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
@@ -50,18 +52,14 @@ class BestFirst {
   struct Head {
     Item best;  // unless it is known, no node that is left comes before
     uint32_t block;
-    bool known;
     uint64_t left;  // its nodes that are still to come
+    bool known = false;
   };
   static bool Before(const Item& a, const Item& b) {
     return a.score != b.score ? a.score > b.score : a.position < b.position;
   }
-  // The two blocks with the highest maxima.
-  struct Leaders {
-    uint32_t first = kEnd;
-    uint32_t second = kEnd;
-  };
-  Leaders FindLeaders() const;
+  void FindLeaders();
+  void AddOthers();
   Item BoundOf(uint32_t block) const {
     return {ranking_.block_best[block], block * NodeRanking::kBlock};
   }
@@ -70,16 +68,17 @@ class BestFirst {
     return ranking_.left_out != nullptr && (*ranking_.left_out)[position];
   }
   Item BestOf(uint32_t block, uint64_t nodes) const;
-  // Of all blocks; the one of `head` is as far as that says.
-  void MakeHeap(const Head& head);
   // The first block has come further back in the order.
   void SinkFirst();
   void DropFirst();
 
   NodeRanking ranking_;
   std::span<const uint64_t> among_;
-  bool has_heap_ = false;
-  std::vector<Head> heads_;  // of the heap; before there is one, of the block that was looked at
+  static constexpr size_t kLeaders = 8;
+  bool has_leaders_ = false;
+  std::vector<Item> leaders_;  // bounds of the blocks that came first
+  Item others_{};              // no node of another block comes before; kEnd: there is none
+  std::vector<Head> heads_;    // a heap
 };
 
 }  // namespace krafla
