@@ -188,8 +188,10 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const double* goes = agree ? passing.data() : all.data();
   const double* idle = &future_idle_[position * kinds];
   double* freed = &sums.freed[position * kinds];
+  double* most_freed = &sums.most_freed[position / kBlock * kinds];
   for (size_t kind = 0; kind < kinds; ++kind) {
     freed[kind] = nobody ? 0 : goes[kind];
+    most_freed[kind] = std::max(most_freed[kind], freed[kind]);
     sums.room.Set(position, kind, idle[kind] + freed[kind]);
   }
   SetBit(sums.nobody, position, nobody);
@@ -234,6 +236,7 @@ void VictimBounds::Begin(Sums& sums) {
   if (asked_steps_.by_kind.empty()) asked_steps_ = AmountSteps::Of(session_.cluster, kSlack);
   sums.room.Begin(n, asked_steps_);
   sums.freed.resize(n * sums.room.kinds());
+  sums.most_freed.resize(sums.room.blocks() * sums.room.kinds());
   sums.stale.assign(sums.room.blocks(), ~uint64_t{0});
   sums.decided.resize(sums.stale.size());
   sums.nobody.resize(sums.stale.size());
@@ -294,15 +297,17 @@ void VictimBounds::AskTiers() {
 // Those of a block's nodes on which as much goes as is missing in the queue's share.
 uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const {
   const size_t kinds = sums.room.kinds();
-  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
-    const double* freed =
-        &sums.freed[(block * kBlock + static_cast<size_t>(std::countr_zero(rest))) * kinds];
+  const auto is_enough = [&](const double* freed) {
     for (uint64_t mask = missing_.mask(); mask != 0; mask &= mask - 1) {
       const int kind = std::countr_zero(mask);
-      if (LessEqualAmount(missing_.Get(kind) - kSlack, freed[kind])) continue;
-      nodes &= ~(rest & -rest);
-      break;
+      if (!LessEqualAmount(missing_.Get(kind) - kSlack, freed[kind])) return false;
     }
+    return true;
+  };
+  if (!is_enough(&sums.most_freed[block * kinds])) return 0;
+  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
+    const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
+    if (!is_enough(&sums.freed[p * kinds])) nodes &= ~(rest & -rest);
   }
   return nodes;
 }

@@ -66,6 +66,7 @@ class VictimBounds {
     std::vector<uint64_t> stale;     // a bit per node: what follows has to be made anew
     AmountColumns room;              // with all of them gone
     std::vector<double> freed;       // by them; by node and kind
+    std::vector<double> most_freed;  // by block and kind: no node there has ever had more
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
     std::vector<uint64_t> nobody;    // a bit per node: nobody goes
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
