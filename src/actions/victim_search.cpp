@@ -1,5 +1,6 @@
 #include "actions/victim_search.h"
 
+#include "base/check.h"
 #include "base/go_heap.h"
 #include "model/fetch_tasks.h"
 #include "session/node_search.h"
@@ -65,15 +66,20 @@ bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule&
 }  // namespace
 
 MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
-                        const VictimRule& rule, RoomMade* how) {
+                        const VictimRule& rule, RoomMade* how, const std::vector<TaskId>* known) {
   Cluster& cluster = s.cluster;
   if (s.log.V(3))
     s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
                cluster.NodeName(node));
   s.trace.Add({TraceKind::kTryTask, 0, 0, task.value, node.value});
 
-  static thread_local std::vector<TaskId> candidates;  // the inner loop allocates nothing
-  CollectCandidates(s, node, task, rule, candidates);
+  static thread_local std::vector<TaskId> collected;  // the inner loop allocates nothing
+  if (known == nullptr) CollectCandidates(s, node, task, rule, collected);
+  const std::vector<TaskId>& candidates = known != nullptr ? *known : collected;
+#ifdef KRAFLA_VERIFY
+  CollectCandidates(s, node, task, rule, collected);
+  KRAFLA_CHECK(candidates == collected, "candidates are as they were collected before");
+#endif
   if (candidates.empty() && rule.needs_candidates()) {
     NoteShort(s, task, node, ShortCode::kCandidates, 0);
     if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb(), cluster.NodeName(node));

@@ -29,94 +29,117 @@ void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> amon
   ranking_ = ranking;
   among_ = among;
   has_heap_ = false;
-  first_ = kEnd;
+  heads_.clear();
 }
 
-// The best node of the block with the highest maximum, when no other block can have a better one;
-// kEnd when that cannot be told so easily.
-uint32_t BestFirst::FindFirst() const {
-  constexpr Item kNothing{-std::numeric_limits<double>::infinity(), kEnd};
-  Item best = kNothing;
-  Item second = kNothing;
+BestFirst::Leaders BestFirst::FindLeaders() const {
+  Leaders leaders;
+  double first = 0;
+  double second = 0;
+  // Blocks come in their order: of equal ones the first stays.
+  const auto matters = [&](double score) { return leaders.second == kEnd || score > second; };
   const auto count = static_cast<uint32_t>(among_.size());
   for (uint32_t region = 0; region < ranking_.region_best.size(); ++region) {
-    // Blocks come in their order: of equal ones the first stays.
-    if (second.position != kEnd && ranking_.region_best[region] <= second.score) continue;
-    const uint32_t first = region * NodeRanking::kBlock;
-    for (uint32_t block = first; block < std::min(first + NodeRanking::kBlock, count); ++block) {
+    if (!matters(ranking_.region_best[region])) continue;
+    const uint32_t begin = region * NodeRanking::kBlock;
+    for (uint32_t block = begin; block < std::min(begin + NodeRanking::kBlock, count); ++block) {
       const double score = ranking_.block_best[block];
-      if (second.position != kEnd && score <= second.score) continue;
-      if ((among_[block] & ranking_.allowed[block]) == 0) continue;
-      if (best.position == kEnd || score > best.score) {
-        second = best;
-        best = {score, block};
+      if (!matters(score) || NodesOf(block) == 0) continue;
+      if (leaders.first == kEnd || score > first) {
+        leaders.second = leaders.first;
+        second = first;
+        leaders.first = block;
+        first = score;
       } else {
-        second = {score, block};
+        leaders.second = block;
+        second = score;
       }
     }
   }
-  if (best.position == kEnd) return kEnd;
-  const uint32_t block = best.position;
-  Head head{{}, block, false, among_[block] & ranking_.allowed[block]};
-  FindBest(head);
-  if (second.position != kEnd &&
-      !Before(head.best, {second.score, second.position * NodeRanking::kBlock}))
-    return kEnd;
-  const bool left_out = ranking_.left_out != nullptr && (*ranking_.left_out)[head.best.position];
-  return left_out ? kEnd : head.best.position;
+  return leaders;
 }
 
-void BestFirst::MakeHeap() {
+void BestFirst::MakeHeap(const Head& head) {
   has_heap_ = true;
+  const Head looked_at = head;
   heads_.clear();
   for (uint32_t block = 0; block < among_.size(); ++block) {
-    uint64_t nodes = among_[block] & ranking_.allowed[block];
-    if (first_ != kEnd && first_ / NodeRanking::kBlock == block)
-      nodes &= ~(uint64_t{1} << (first_ % NodeRanking::kBlock));
-    if (nodes != 0)
-      heads_.push_back(
-          {{ranking_.block_best[block], block * NodeRanking::kBlock}, block, false, nodes});
+    if (block == looked_at.block) {
+      if (looked_at.left != 0) heads_.push_back(looked_at);
+    } else if (const uint64_t nodes = NodesOf(block); nodes != 0) {
+      heads_.push_back({BoundOf(block), block, false, nodes});
+    }
   }
-  std::make_heap(heads_.begin(), heads_.end(), Later);
+  std::make_heap(heads_.begin(), heads_.end(),
+                 [](const Head& a, const Head& b) { return Before(b.best, a.best); });
 }
 
-void BestFirst::FindBest(Head& head) const {
-  const uint32_t first = head.block * NodeRanking::kBlock;
-  head.best.position = kEnd;
-  for (uint64_t bits = head.left; bits != 0; bits &= bits - 1) {
-    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(bits));
-    if (head.best.position == kEnd || ranking_.scores[p] > head.best.score)
-      head.best = {ranking_.scores[p], p};
+BestFirst::Item BestFirst::BestOf(uint32_t block, uint64_t nodes) const {
+  Item best{-std::numeric_limits<double>::infinity(), kEnd};
+  for (; nodes != 0; nodes &= nodes - 1) {
+    const uint32_t p = block * NodeRanking::kBlock + static_cast<uint32_t>(std::countr_zero(nodes));
+    if (best.position == kEnd || ranking_.scores[p] > best.score) best = {ranking_.scores[p], p};
   }
+  return best;
+}
+
+void BestFirst::SinkFirst() {
+  const Head sinking = heads_.front();
+  size_t at = 0;
+  for (;;) {
+    size_t child = 2 * at + 1;
+    if (child >= heads_.size()) break;
+    if (child + 1 < heads_.size() && Before(heads_[child + 1].best, heads_[child].best)) ++child;
+    if (!Before(heads_[child].best, sinking.best)) break;
+    heads_[at] = heads_[child];
+    at = child;
+  }
+  heads_[at] = sinking;
+}
+
+void BestFirst::DropFirst() {
+  heads_.front() = heads_.back();
+  heads_.pop_back();
+  if (!heads_.empty()) SinkFirst();
 }
 
 uint32_t BestFirst::Next() {
-  if (!has_heap_ && first_ == kEnd) {
-    first_ = FindFirst();
-    if (first_ != kEnd) return first_;
-  }
-  if (!has_heap_) MakeHeap();
-  while (!heads_.empty()) {
-    std::pop_heap(heads_.begin(), heads_.end(), Later);
-    Head& head = heads_.back();
-    uint32_t position = kEnd;
-    if (head.known) {
-      position = head.best.position;
-      head.left &= ~(uint64_t{1} << (position % NodeRanking::kBlock));
-      // What is left is no better; how good it is shows when its turn comes.
+  if (!has_heap_ && heads_.empty()) {
+    // The best node of the block with the highest maximum, when no other can have a better one.
+    const Leaders leaders = FindLeaders();
+    if (leaders.first == kEnd) return kEnd;
+    Head head{{}, leaders.first, true, NodesOf(leaders.first)};
+    head.best = BestOf(head.block, head.left);
+    const bool leads = leaders.second == kEnd || Before(head.best, BoundOf(leaders.second));
+    if (!leads || IsLeftOut(head.best.position)) {
+      MakeHeap(head);
+    } else {
+      const uint32_t position = head.best.position;
+      head.left &= ~(uint64_t{1} << position % NodeRanking::kBlock);
       head.known = false;
-      ++head.best.position;
-      if (ranking_.left_out != nullptr && (*ranking_.left_out)[position]) position = kEnd;
-    } else {
-      FindBest(head);
+      heads_.assign(1, head);
+      return position;
+    }
+  }
+  if (!has_heap_) MakeHeap(Head(heads_.front()));
+  while (!heads_.empty()) {
+    Head& head = heads_.front();
+    if (!head.known) {
       head.known = true;
+      head.best = BestOf(head.block, head.left);
+      SinkFirst();
+      continue;
     }
+    // What is left there is no better; how good it is shows when its turn comes.
+    const uint32_t position = head.best.position++;
+    head.left &= ~(uint64_t{1} << position % NodeRanking::kBlock);
+    head.known = false;
     if (head.left == 0) {
-      heads_.pop_back();
+      DropFirst();
     } else {
-      std::push_heap(heads_.begin(), heads_.end(), Later);
+      SinkFirst();
     }
-    if (position != kEnd) return position;
+    if (!IsLeftOut(position)) return position;
   }
   return kEnd;
 }

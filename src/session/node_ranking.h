@@ -48,24 +48,38 @@ class BestFirst {
     uint32_t position;
   };
   struct Head {
-    Item best;  // of a block not looked at yet: an upper bound
+    Item best;  // unless it is known, no node that is left comes before
     uint32_t block;
-    bool known;     // it has been looked at
+    bool known;
     uint64_t left;  // its nodes that are still to come
   };
   static bool Before(const Item& a, const Item& b) {
     return a.score != b.score ? a.score > b.score : a.position < b.position;
   }
-  static bool Later(const Head& a, const Head& b) { return Before(b.best, a.best); }
-  void FindBest(Head& head) const;
-  uint32_t FindFirst() const;
-  void MakeHeap();
+  // The two blocks with the highest maxima.
+  struct Leaders {
+    uint32_t first = kEnd;
+    uint32_t second = kEnd;
+  };
+  Leaders FindLeaders() const;
+  Item BoundOf(uint32_t block) const {
+    return {ranking_.block_best[block], block * NodeRanking::kBlock};
+  }
+  uint64_t NodesOf(uint32_t block) const { return among_[block] & ranking_.allowed[block]; }
+  bool IsLeftOut(uint32_t position) const {
+    return ranking_.left_out != nullptr && (*ranking_.left_out)[position];
+  }
+  Item BestOf(uint32_t block, uint64_t nodes) const;
+  // Of all blocks; the one of `head` is as far as that says.
+  void MakeHeap(const Head& head);
+  // The first block has come further back in the order.
+  void SinkFirst();
+  void DropFirst();
 
   NodeRanking ranking_;
   std::span<const uint64_t> among_;
   bool has_heap_ = false;
-  uint32_t first_ = kEnd;  // given out before there was a heap
-  std::vector<Head> heads_;
+  std::vector<Head> heads_;  // of the heap; before there is one, of the block that was looked at
 };
 
 }  // namespace krafla
