@@ -299,7 +299,8 @@ bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& r
     if (narrows_) {
       bits_.resize(among.size());
       for (size_t word = 0; word < bits_.size(); ++word)
-        bits_[word] = bounds_.Narrow(word, among[word] & ranking.allowed[word]);
+        bits_[word] = among[word] & ranking.allowed[word];
+      bounds_.NarrowAll(bits_);
       among = bits_;
     }
     session_.node_search().ScoreAllowed(task, among);
@@ -336,8 +337,7 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   if (narrows_) {
     bits_.assign(with_room.size(), 0);
     for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
-    for (size_t word = 0; word < bits_.size(); ++word)
-      if (bits_[word] != 0) bits_[word] = bounds_.Narrow(word, bits_[word]);
+    bounds_.NarrowAll(bits_);
     losses_matter_ |= bounds_.taken().losses_matter;
   }
   return std::any_of(positions_.begin(), positions_.end(), [&](uint32_t p) {

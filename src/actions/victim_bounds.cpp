@@ -1,6 +1,7 @@
 #include "actions/victim_bounds.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -123,6 +124,7 @@ void VictimBounds::Gather(uint32_t position) {
   here.tasks.clear();
   here.candidates.clear();
   here.levels.clear();
+  here.amounts.clear();
   jobs_.clear();
   for (const TaskId id : cluster.nodes[node].tasks) {
     const Task& task = cluster.tasks[id];
@@ -130,9 +132,10 @@ void VictimBounds::Gather(uint32_t position) {
     const bool first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
     if (first) jobs_.push_back(task.job);
     here.tasks.push_back(id);
+    const Resource& request = cluster.classes[task.cls].request;
+    for (int kind = 0; kind < kinds; ++kind) here.amounts.push_back(request.Get(kind));
     here.candidates.push_back(
-        {.request = &cluster.classes[task.cls].request,
-         .first_of_job = first,
+        {.first_of_job = first,
          .harmless = asking_ == Asking::kReclaim || !session_.TriedInVainMatters(id)});
     for (const VotingTier& tier : Tiers())
       for (const VictimLevels* voter : tier.voters)
@@ -154,30 +157,27 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const uint64_t all_voters = (uint64_t{1} << voters) - 1;
-  const auto add = [](std::vector<double>& amounts, const Resource& request) {
-    for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
-      const int kind = std::countr_zero(rest);
-      amounts[static_cast<size_t>(kind)] += request.Get(kind);
-    }
-  };
   const size_t kinds = sums.room.kinds();
-  all_.assign(kinds, 0);
-  passing_.assign(kinds, 0);
+  std::array<double, ResourceKinds::kMax> all;
+  std::array<double, ResourceKinds::kMax> passing;
+  std::fill_n(all.begin(), kinds, 0);
+  std::fill_n(passing.begin(), kinds, 0);
   bool decided = false;
   bool all_harmless = true;
   bool passing_harmless = true;
   uint64_t somebody = 0;  // a bit per voter who names any
   const Gathered& here = gathered_[position];
-  const int64_t* level = here.levels.data() + sums.first_voter;
-  for (const Candidate& candidate : here.candidates) {
+  for (size_t c = 0; c < here.candidates.size(); ++c) {
+    const Candidate& candidate = here.candidates[c];
+    const int64_t* level = here.levels.data() + c * voters_ + sums.first_voter;
+    const double* amounts = here.amounts.data() + c * kinds;
     uint64_t naming = 0;
     for (size_t v = 0; v < voters; ++v) naming |= uint64_t{level[v] >= sums.needed[2 * v]} << v;
-    level += voters_;
     somebody |= naming;
-    add(all_, *candidate.request);
+    for (size_t kind = 0; kind < kinds; ++kind) all[kind] += amounts[kind];
     all_harmless &= candidate.harmless;
     if (naming != all_voters) continue;
-    add(passing_, *candidate.request);
+    for (size_t kind = 0; kind < kinds; ++kind) passing[kind] += amounts[kind];
     passing_harmless &= candidate.harmless;
     decided |= candidate.first_of_job && tier.decides;
   }
@@ -185,12 +185,14 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   // Voters agree on whom all of them name. Where they do not agree on anybody, Volcano may take
   // those whom the last ones name.
   const bool agree = decided || session_.compat.empty_intersection;
-  const std::vector<double>& goes = agree ? passing_ : all_;
+  const double* goes = agree ? passing.data() : all.data();
   const double* idle = &future_idle_[position * kinds];
+  double* freed = &sums.freed[position * kinds];
+  double* most_freed = &sums.most_freed[position / kBlock * kinds];
   for (size_t kind = 0; kind < kinds; ++kind) {
-    const double freed = nobody ? 0 : goes[kind];
-    sums.freed.Set(position, kind, freed);
-    sums.room.Set(position, kind, idle[kind] + freed);
+    freed[kind] = nobody ? 0 : goes[kind];
+    most_freed[kind] = std::max(most_freed[kind], freed[kind]);
+    sums.room.Set(position, kind, idle[kind] + freed[kind]);
   }
   SetBit(sums.nobody, position, nobody);
   SetBit(sums.decided, position, !nobody && decided);
@@ -213,8 +215,8 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
   }
   constexpr size_t kMaxBytes = 32 << 20;
   const size_t bytes = session_.cluster.nodes_by_name.size() *
-                       static_cast<size_t>(session_.cluster.kinds.size()) * 2 *
-                       AmountColumns::kBytesPerNode;
+                       static_cast<size_t>(session_.cluster.kinds.size()) *
+                       (AmountColumns::kBytesPerNode + sizeof(double));
   if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1)))
     sums_.erase(std::min_element(sums_.begin(), sums_.end(),
                                  [](const auto& l, const auto& r) { return l->used < r->used; }));
@@ -231,17 +233,10 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
 
 void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
-  if (asked_steps_.by_kind.empty()) {
-    asked_steps_ = AmountSteps::Of(session_.cluster, kSlack);
-    // Few steps, since what is missing may be anything.
-    constexpr size_t kStride = 8;
-    missing_steps_.by_kind.assign(asked_steps_.by_kind.size(), {0 - kSlack});
-    for (size_t kind = 0; kind < asked_steps_.by_kind.size(); ++kind)
-      for (size_t i = kStride - 1; i < asked_steps_.by_kind[kind].size(); i += kStride)
-        missing_steps_.by_kind[kind].push_back(std::max(0.0, asked_steps_.by_kind[kind][i]));
-  }
+  if (asked_steps_.by_kind.empty()) asked_steps_ = AmountSteps::Of(session_.cluster, kSlack);
   sums.room.Begin(n, asked_steps_);
-  sums.freed.Begin(n, missing_steps_);
+  sums.freed.resize(n * sums.room.kinds());
+  sums.most_freed.resize(sums.room.blocks() * sums.room.kinds());
   sums.stale.assign(sums.room.blocks(), ~uint64_t{0});
   sums.decided.resize(sums.stale.size());
   sums.nobody.resize(sums.stale.size());
@@ -286,6 +281,7 @@ void VictimBounds::AskTiers() {
   if (asking_ == Asking::kPreempt && rule_.checks_everything)
     missing = session_.ShareMissing(queue, task_);
   asks_share_ = missing && !missing->IsEmpty();
+  if (asks_share_) missing_ = *missing;
   GatherFor(queue);
   tiers_.clear();
   for (size_t t = 0; t < Tiers().size(); ++t)
@@ -295,8 +291,25 @@ void VictimBounds::AskTiers() {
       question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
       if (std::exchange(question.sums->asked_by, cls) != cls)
         question.sums->known.assign(question.sums->stale.size(), 0);
-      if (asks_share_) question.frees_enough = question.sums->freed.Ask(*missing, kSlack);
     }
+}
+
+// Those of a block's nodes on which as much goes as is missing in the queue's share.
+uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const {
+  const size_t kinds = sums.room.kinds();
+  const auto is_enough = [&](const double* freed) {
+    for (uint64_t mask = missing_.mask(); mask != 0; mask &= mask - 1) {
+      const int kind = std::countr_zero(mask);
+      if (!LessEqualAmount(missing_.Get(kind) - kSlack, freed[kind])) return false;
+    }
+    return true;
+  };
+  if (!is_enough(&sums.most_freed[block * kinds])) return 0;
+  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
+    const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
+    if (!is_enough(&sums.freed[p * kinds])) nodes &= ~(rest & -rest);
+  }
+  return nodes;
 }
 
 uint64_t VictimBounds::NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes) {
@@ -313,6 +326,15 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   if (nodes == 0) return 0;
   // A try since then may have left something behind.
   if (!IsUpToDate()) AskTiers();
+  return NarrowBlock(block, nodes);
+}
+
+void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
+  for (size_t block = 0; block < nodes.size(); ++block)
+    if (nodes[block] != 0) nodes[block] = NarrowBlock(block, nodes[block]);
+}
+
+uint64_t VictimBounds::NarrowBlock(size_t block, uint64_t nodes) {
   uint64_t left = nodes;  // not decided by an earlier tier
   uint64_t with_room = 0;
   uint64_t with_share = 0;
@@ -320,9 +342,9 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   for (const TierQuestion& tier : tiers_) {
     const uint64_t room = NodesWithRoom(tier, block, nodes) & left;
     with_room |= room;
-    with_share |= asks_share_ && room != 0
-                      ? tier.frees_enough.Fits(block, room) | (room & ~tier.sums->harmless[block])
-                      : room;
+    with_share |= asks_share_ ? NodesThatFreeEnough(*tier.sums, block, room) |
+                                    (room & ~tier.sums->harmless[block])
+                              : room;
     left &= ~tier.sums->decided[block];
     nobody &= tier.sums->nobody[block];
   }

@@ -47,6 +47,8 @@ class VictimBounds {
   void Start(TaskId task, const VictimRule& rule);
   // Takes such nodes off a block's, a bit each; as things are now.
   uint64_t Narrow(size_t block, uint64_t nodes);
+  // Off all blocks, none of which has been asked about since Start.
+  void NarrowAll(std::span<uint64_t> nodes);
   // The candidates on a node, in its order of tasks; null when they are not known as things are.
   const std::vector<TaskId>* CandidatesOn(uint32_t position) const;
   // Of all blocks since Start.
@@ -63,7 +65,8 @@ class VictimBounds {
     size_t synced = 0;               // of changes_
     std::vector<uint64_t> stale;     // a bit per node: what follows has to be made anew
     AmountColumns room;              // with all of them gone
-    AmountColumns freed;             // by them
+    std::vector<double> freed;       // by them; by node and kind
+    std::vector<double> most_freed;  // by block and kind: no node there has ever had more
     std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
     std::vector<uint64_t> nobody;    // a bit per node: nobody goes
     std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
@@ -88,12 +91,13 @@ class VictimBounds {
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
   void AddUp(Sums& sums, uint32_t position);
   struct TierQuestion;
+  uint64_t NarrowBlock(size_t block, uint64_t nodes);
+  uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes);
 
   Session& session_;
-  // Made with the first sums. Of what is missing in a share, only nothing is known before.
+  // Made with the first sums.
   AmountSteps asked_steps_;
-  AmountSteps missing_steps_;
   Asking asking_ = Asking::kPreempt;
   std::vector<std::unique_ptr<Sums>> sums_;
   uint64_t asked_ = 0;
@@ -110,7 +114,6 @@ class VictimBounds {
   // Who counts on each node, looked up once for all sums of a queue: tasks, their jobs and classes
   // lie all over the memory, and what follows from them is needed once per number that tasks need.
   struct Candidate {
-    const Resource* request;
     bool first_of_job;
     bool harmless;  // trying in vain would leave nothing behind
   };
@@ -118,6 +121,7 @@ class VictimBounds {
     std::vector<TaskId> tasks;
     std::vector<Candidate> candidates;
     std::vector<int64_t> levels;  // by candidate and voter
+    std::vector<double> amounts;  // by candidate and kind
   };
   QueueId gathered_for_;
   std::vector<uint64_t> states_;       // of voters, as of then
@@ -127,17 +131,15 @@ class VictimBounds {
   // Of one call, kept for their memory.
   std::vector<int64_t> needed_;
   std::vector<JobId> jobs_;
-  std::vector<double> all_;      // by kind
-  std::vector<double> passing_;  // by kind
   struct TierQuestion {
     Sums* sums;
     AmountColumns::Question fits;
-    AmountColumns::Question frees_enough;  // only where something is missing
   };
   // Since Start.
   TaskId task_;
   VictimRule rule_;
   bool asks_share_ = false;
+  Resource missing_;  // of the queue's share
   std::vector<TierQuestion> tiers_;
   Taken taken_;
 };

@@ -41,9 +41,22 @@ EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRu
 
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims) {
-  Resource room = session.cluster.FutureIdle(node);
-  for (TaskId victim : victims) room.Add(session.cluster.Request(victim));
-  return session.cluster.Request(task).LessEqual(room, Missing::kZero);
+  // As FutureIdle, Resource::Add and LessEqual would have it, but only of what the task asks for.
+  const Cluster& cluster = session.cluster;
+  const Resource& request = cluster.Request(task);
+  const Resource& idle = cluster.idle[node];
+  const Resource& releasing = cluster.releasing[node];
+  const Resource& pipelined = cluster.pipelined[node];
+  const bool knows_scalars = !idle.scalars_nil() || releasing.scalar_mask() != 0;
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    const bool is_scalar = kind != ResourceKinds::kCpu && kind != ResourceKinds::kMemory;
+    double room = idle.Get(kind) + releasing.Get(kind);
+    if (!is_scalar || knows_scalars) room -= pipelined.Get(kind);
+    for (const TaskId victim : victims) room += cluster.Request(victim).Get(kind);
+    if (!LessEqualAmount(request.Get(kind), room)) return false;
+  }
+  return true;
 }
 
 namespace {

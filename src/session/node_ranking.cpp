@@ -6,6 +6,12 @@
 
 namespace krafla {
 
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 size_t NodeRanking::Count() const {
   size_t count = 0;
   for (const uint64_t word : allowed) count += static_cast<size_t>(std::popcount(word));
@@ -28,120 +34,79 @@ bool NodeRanking::AnyAllowed() const {
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
   among_ = among;
-  has_heap_ = false;
-  heads_.clear();
+  bounds_.assign(ranking.region_best.begin(), ranking.region_best.end());
+  is_open_.assign(bounds_.size(), false);
+  if (regions_.size() < bounds_.size()) regions_.resize(bounds_.size());
 }
 
-BestFirst::Leaders BestFirst::FindLeaders() const {
-  Leaders leaders;
-  double first = 0;
-  double second = 0;
-  // Blocks come in their order: of equal ones the first stays.
-  const auto matters = [&](double score) { return leaders.second == kEnd || score > second; };
-  const auto count = static_cast<uint32_t>(among_.size());
-  for (uint32_t region = 0; region < ranking_.region_best.size(); ++region) {
-    if (!matters(ranking_.region_best[region])) continue;
-    const uint32_t begin = region * NodeRanking::kBlock;
-    for (uint32_t block = begin; block < std::min(begin + NodeRanking::kBlock, count); ++block) {
-      const double score = ranking_.block_best[block];
-      if (!matters(score) || NodesOf(block) == 0) continue;
-      if (leaders.first == kEnd || score > first) {
-        leaders.second = leaders.first;
-        second = first;
-        leaders.first = block;
-        first = score;
-      } else {
-        leaders.second = block;
-        second = score;
-      }
-    }
+// Four at a time: each comparison waits for the one before.
+double BestFirst::Region::Highest() const {
+  std::array<double, 4> highest{kNone, kNone, kNone, kNone};
+  for (size_t block = 0; block < bound.size(); block += highest.size())
+    for (size_t i = 0; i < highest.size(); ++i)
+      highest[i] = bound[block + i] > highest[i] ? bound[block + i] : highest[i];
+  return std::max(std::max(highest[0], highest[1]), std::max(highest[2], highest[3]));
+}
+
+void BestFirst::Open(size_t at) {
+  is_open_[at] = true;
+  Region& region = regions_[at];
+  region.known = 0;
+  const size_t first = at * NodeRanking::kBlock;
+  const size_t blocks = std::min<size_t>(NodeRanking::kBlock, among_.size() - first);
+  for (size_t block = 0; block < blocks; ++block) {
+    region.left[block] = among_[first + block] & ranking_.allowed[first + block];
+    region.bound[block] = region.left[block] != 0 ? ranking_.block_best[first + block] : kNone;
   }
-  return leaders;
+  std::fill(region.bound.begin() + static_cast<ptrdiff_t>(blocks), region.bound.end(), kNone);
+  bounds_[at] = region.Highest();
 }
 
-void BestFirst::MakeHeap(const Head& head) {
-  has_heap_ = true;
-  const Head looked_at = head;
-  heads_.clear();
-  for (uint32_t block = 0; block < among_.size(); ++block) {
-    if (block == looked_at.block) {
-      if (looked_at.left != 0) heads_.push_back(looked_at);
-    } else if (const uint64_t nodes = NodesOf(block); nodes != 0) {
-      heads_.push_back({BoundOf(block), block, false, nodes});
-    }
+void BestFirst::FindBest(size_t at, size_t block) {
+  Region& region = regions_[at];
+  region.known |= uint64_t{1} << block;
+  const auto first =
+      static_cast<uint32_t>((at * NodeRanking::kBlock + block) * NodeRanking::kBlock);
+  double score = kNone;
+  for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
+    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
+    if (ranking_.scores[p] <= score) continue;
+    score = ranking_.scores[p];
+    region.best[block] = p;
   }
-  std::make_heap(heads_.begin(), heads_.end(),
-                 [](const Head& a, const Head& b) { return Before(b.best, a.best); });
-}
-
-BestFirst::Item BestFirst::BestOf(uint32_t block, uint64_t nodes) const {
-  Item best{-std::numeric_limits<double>::infinity(), kEnd};
-  for (; nodes != 0; nodes &= nodes - 1) {
-    const uint32_t p = block * NodeRanking::kBlock + static_cast<uint32_t>(std::countr_zero(nodes));
-    if (best.position == kEnd || ranking_.scores[p] > best.score) best = {ranking_.scores[p], p};
-  }
-  return best;
-}
-
-void BestFirst::SinkFirst() {
-  const Head sinking = heads_.front();
-  size_t at = 0;
-  for (;;) {
-    size_t child = 2 * at + 1;
-    if (child >= heads_.size()) break;
-    if (child + 1 < heads_.size() && Before(heads_[child + 1].best, heads_[child].best)) ++child;
-    if (!Before(heads_[child].best, sinking.best)) break;
-    heads_[at] = heads_[child];
-    at = child;
-  }
-  heads_[at] = sinking;
-}
-
-void BestFirst::DropFirst() {
-  heads_.front() = heads_.back();
-  heads_.pop_back();
-  if (!heads_.empty()) SinkFirst();
+  if (score == region.bound[block]) return;
+  region.bound[block] = score;
+  bounds_[at] = region.Highest();
 }
 
 uint32_t BestFirst::Next() {
-  if (!has_heap_ && heads_.empty()) {
-    // The best node of the block with the highest maximum, when no other can have a better one.
-    const Leaders leaders = FindLeaders();
-    if (leaders.first == kEnd) return kEnd;
-    Head head{{}, leaders.first, true, NodesOf(leaders.first)};
-    head.best = BestOf(head.block, head.left);
-    const bool leads = leaders.second == kEnd || Before(head.best, BoundOf(leaders.second));
-    if (!leads || IsLeftOut(head.best.position)) {
-      MakeHeap(head);
-    } else {
-      const uint32_t position = head.best.position;
-      head.left &= ~(uint64_t{1} << position % NodeRanking::kBlock);
-      head.known = false;
-      heads_.assign(1, head);
-      return position;
+  for (;;) {
+    // Positions rise with blocks and regions: of equal ones the first.
+    const auto highest = std::max_element(bounds_.begin(), bounds_.end());
+    if (highest == bounds_.end() || *highest == kNone) return kEnd;
+    const auto at = static_cast<size_t>(highest - bounds_.begin());
+    if (!is_open_[at]) {
+      Open(at);
+      continue;
     }
-  }
-  if (!has_heap_) MakeHeap(Head(heads_.front()));
-  while (!heads_.empty()) {
-    Head& head = heads_.front();
-    if (!head.known) {
-      head.known = true;
-      head.best = BestOf(head.block, head.left);
-      SinkFirst();
+    Region& region = regions_[at];
+    size_t block = 0;
+    while (region.bound[block] != *highest) ++block;
+    const uint64_t bit = uint64_t{1} << block;
+    if ((region.known & bit) == 0) {
+      FindBest(at, block);
       continue;
     }
     // What is left there is no better; how good it is shows when its turn comes.
-    const uint32_t position = head.best.position++;
-    head.left &= ~(uint64_t{1} << position % NodeRanking::kBlock);
-    head.known = false;
-    if (head.left == 0) {
-      DropFirst();
-    } else {
-      SinkFirst();
+    const uint32_t position = region.best[block];
+    region.known &= ~bit;
+    region.left[block] &= ~(uint64_t{1} << position % NodeRanking::kBlock);
+    if (region.left[block] == 0) {
+      region.bound[block] = kNone;
+      bounds_[at] = region.Highest();
     }
-    if (!IsLeftOut(position)) return position;
+    if (ranking_.left_out == nullptr || !(*ranking_.left_out)[position]) return position;
   }
-  return kEnd;
 }
 
 }  // namespace krafla
