@@ -87,6 +87,9 @@ VictimsFn CycleProbe::Listen(std::string plugin, VictimsFn inner) {
 
 void CycleProbe::Wrap(std::string_view name, PluginHooks& hooks) {
   const std::string plugin(name);
+  if (hooks.preemptable) preempt_voters_.insert(plugin);
+  if (hooks.reclaimable) reclaim_voters_.insert(plugin);
+  if (hooks.is_guard) guards_.insert(plugin);
   if (hooks.job_starving)
     hooks.job_starving = [this, plugin, inner = hooks.job_starving](JobId job) {
       if (job != job_) return inner(job);

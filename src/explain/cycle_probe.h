@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,12 @@ class CycleProbe {
   // asked whether it starves.
   const std::vector<TaskId>& WaitingTasks(std::string_view action) const;
 
+  // What the plugins that were listened to can do.
+  bool VotesOnVictims(std::string_view plugin, bool for_reclaim) const {
+    return (for_reclaim ? reclaim_voters_ : preempt_voters_).contains(plugin);
+  }
+  bool IsGuard(std::string_view plugin) const { return guards_.contains(plugin); }
+
   // Victim votes are kept only between these two: a look collects what it causes itself.
   void StartVotes() { votes_.clear(), listening_to_votes_ = true; }
   std::vector<VictimVote> TakeVotes();
@@ -105,6 +112,7 @@ class CycleProbe {
   std::vector<QueueRefusal> queue_refusals_;
   std::map<std::string, std::vector<TaskId>, std::less<>> waiting_tasks_;
   std::map<size_t, Look> looks_;
+  std::set<std::string, std::less<>> preempt_voters_, reclaim_voters_, guards_;
   bool listening_to_votes_ = false;
   std::vector<VictimVote> votes_;
 };

@@ -175,11 +175,20 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     explanation.answer = fmt::format(
         "{} waits: {}.", who, gates.why.empty() ? "its minimum could not be reached" : gates.why);
   }
+  // All else is said of the cycle's own moments: so are these, where the cycle changes them.
+  const Job& before = cluster_.jobs[id];
+  const int32_t ready = before.Ready();
+  const int32_t ready_after = job.Ready() - job.Count(TaskStatus::kAllocated);
+  const bool changes = ready != ready_after || before.phase != job.phase;
   explanation.facts.push_back(
-      fmt::format("{}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}",
+      fmt::format("{}{}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}",
                   of_one ? "no PodGroup, a group of its own" : "PodGroup " + c.JobKey(id),
-                  job.Ready() - job.Count(TaskStatus::kAllocated), PodCount(job.tasks.size()),
-                  job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
+                  changes ? ", before this cycle" : "", ready, PodCount(job.tasks.size()),
+                  job.min_available, job.priority, c.QueueName(job.queue), ToString(before.phase)));
+  if (changes)
+    explanation.facts.push_back(
+        fmt::format("after it: {} of {} ready{}, phase {}", ready_after, PodCount(job.tasks.size()),
+                    standing.bound > 0 ? ", those it binds included" : "", ToString(job.phase)));
 }
 
 void Explainer::AddHistory(Explanation& explanation) const {
