@@ -40,6 +40,12 @@ struct PipelinedPoll {
   int32_t waiting = 0;
 };
 
+// The first time it was asked whether the job is valid: later ones find what the cycle has changed.
+struct ValidityAsked {
+  int32_t valid = 0;  // pods that count
+  std::optional<InvalidJob> invalid;
+};
+
 // A question about the job's queue that was answered with no.
 struct QueueRefusal {
   std::string action;
@@ -75,6 +81,8 @@ class CycleProbe {
   const std::vector<StarvingRound>& starving() const { return starving_; }
   const std::vector<PipelinedPoll>& pipelined() const { return pipelined_; }
   const std::vector<PluginVote>& enqueue() const { return enqueue_; }
+  // Nothing: nobody asked.
+  const std::optional<ValidityAsked>& validity() const { return validity_; }
   // When the first plugin was asked whether the job may enter its queue.
   const std::optional<EnqueueAccount>& enqueue_account() const { return enqueue_account_; }
   // The first of each kind per action.
@@ -105,6 +113,9 @@ class CycleProbe {
   Session* session_ = nullptr;
   std::string first_starving_plugin_;
   std::string first_pipelined_plugin_;
+  std::string first_validity_plugin_;
+  bool validity_is_known_ = false;  // the first plugin was asked again
+  std::optional<ValidityAsked> validity_;
   std::vector<StarvingRound> starving_;
   std::vector<PipelinedPoll> pipelined_;
   std::vector<PluginVote> enqueue_;

@@ -82,6 +82,38 @@ TEST(ExplainJob, NumbersBeforeAndAfterTheCycleAreToldApart) {
             "phase Inqueue");
 }
 
+// Of a job that the cycle takes from: what was asked of it is told as it was then.
+TEST(ExplainJob, AJobThatLosesPodsIsToldSo) {
+  const Explanation e =
+      Explained(Example("preempt", "2026-03-10T12:00:00Z"), "job", "research/hyperparameter-sweep");
+  EXPECT_EQ(e.answer,
+            "research/hyperparameter-sweep waits for nothing, and loses 2 pods in this cycle.");
+  EXPECT_EQ(GateOf(e, "", "valid").text, "4 valid pod(s), minAvailable 1");
+  EXPECT_TRUE(Says(e, "after it: 2 of 4 pods ready, phase Running"));
+  EXPECT_TRUE(Says(e,
+                   "this cycle evicts 2 pods of it: research/hyperparameter-sweep-trial-1 for "
+                   "research/urgent-finetune-worker-0 (job priority 100 over 1) and 1 more"));
+}
+
+// Without those who go it is not valid any more; when it was asked it was.
+TEST(ExplainJob, AJobThatIsPushedBelowItsMinimumWasValidWhenItWasAsked) {
+  std::string cluster =
+      PriorityClassesYaml() + QueueYaml() + NodeYaml({.has = "cpu 3, memory 64Gi, pods 110"}) +
+      PodGroupYaml({.name = "low", .min_member = 3, .priority = "low", .phase = "Running"}) +
+      PodGroupYaml({.name = "high", .priority = "high"}) +
+      PodYaml({.name = "high-0", .group = "high", .priority = "high"});
+  for (const char* name : {"low-0", "low-1", "low-2"})
+    cluster += PodYaml({.name = name, .group = "low", .node = "n1", .priority = "low"});
+  const Explanation e =
+      Explained({.cluster = cluster,
+                 .config = ConfigYaml({.actions = "allocate, preempt",
+                                       .tiers = {"priority gang", "drf", "predicates"}})},
+                "job", "default/low");
+  EXPECT_EQ(GateOf(e, "", "valid").verdict, Verdict::kYes);
+  EXPECT_EQ(GateOf(e, "", "valid").text, "3 valid pod(s), minAvailable 3");
+  EXPECT_EQ(e.answer, "default/low waits for nothing, and loses 1 pod in this cycle.");
+}
+
 // ---- stories of evictions, as the simulator and events tell them
 
 TEST(EvictionStory, HeadlineAndNeighbours) {
