@@ -108,8 +108,8 @@ class PodStory {
 
   void WhoDecided(const Eviction& e) {
     const std::string agreed = PluginsThatAllowed(s_, e);
-    if (agreed.empty()) return;
-    if (e.for_task.valid() && probe_ != nullptr) {
+    if (agreed.empty() || !e.for_task.valid()) return;  // nobody voted: it was nominated
+    if (probe_ != nullptr) {
       const VoteTiers tiers(s_, *probe_,
                             e.reason == EvictionReason::kReclaim ? EvictingAction::kReclaim
                                                                  : EvictingAction::kPreempt);

@@ -131,6 +131,13 @@ TEST(EvictionStory, HeadlineAndNeighbours) {
             "research/batch-worker-1 is spared by gang: its job needs it for its minimum.");
 }
 
+TEST(ExplainPod, WhoIsNominatedWasNotVotedOn) {
+  const Explanation e = Explained(Example("tdm", "2026-03-10T22:30:00+08:00"), "pod",
+                                  "analytics/spark-etl-executor-0");
+  EXPECT_TRUE(Says(e, "is evicted by preempt (zone rz1 is closed), nominated by tdm."));
+  EXPECT_FALSE(Says(e, "asked and agreed"));
+}
+
 TEST(EvictionStory, ClosedZone) {
   Cycle cycle(Example("tdm", "2026-03-10T22:30:00+08:00"));
   cycle.Run();
