@@ -39,6 +39,17 @@ std::string Parameter(const ApiRequest& request, const std::string& name) {
   return it == request.parameters.end() ? std::string() : it->second;
 }
 
+// "evicted by preempt for a/b (…), in cycle 12 at …": the last time a pod of that name was; empty:
+// it is not known to have been.
+std::string LastEviction(const std::string& pod,
+                         const std::vector<StateKeeper::PastEviction>& newest_first) {
+  for (const StateKeeper::PastEviction& past : newest_first)
+    if (past.what.pod == pod && !past.refused)
+      return fmt::format("{}, in cycle {} at {}", past.what.message, past.cycle,
+                         FormatRfc3339(past.at));
+  return {};
+}
+
 // The error's sentence; empty: all are known.
 std::string UnknownParameter(const ApiRequest& request,
                              std::initializer_list<std::string_view> known) {
@@ -303,6 +314,13 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
       explainer.SetOutOfTime(
           [this, deadline] { return stopping_ || BackgroundWorker::Clock::now() >= deadline; });
       Result<Explanation> found = explainer.Explain(kind, name);
+      const std::string evicted = kind == "pod" ? LastEviction(name, state.evictions) : "";
+      if (!found && !evicted.empty()) {
+        found = Explanation{.kind = kind, .name = name};
+        found->answer = fmt::format("{} is gone: it was {}.", name, evicted);
+      } else if (!evicted.empty()) {
+        found->facts.push_back(fmt::format("a pod of this name was {}", evicted));
+      }
       if (!found) {
         std::string message = found.error().message;
         if (const size_t at = message.find(" in the input"); at != std::string::npos)

@@ -369,6 +369,19 @@ TEST_F(ApiPagesTest, ExplainsWhatTheSchedulerSees) {
       << unknown.body;
 }
 
+TEST_F(ApiPagesTest, APodThatWasEvictedCanStillBeAskedAbout) {
+  const ApiAnswer gone =
+      Get("explain", {{"kind", "pod"}, {"name", "team-a/low-0"}, {"as", "text"}});
+  EXPECT_EQ(gone.status, 200) << gone.body;
+  std::string words = gone.body;
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  EXPECT_EQ(words,
+            "team-a/low-0 is gone: it was evicted by preempt for team-a/night-0 (job priority 1000 "
+            "over 10), allowed by priority, gang, in cycle 1 at 2026-03-10T12:00:00Z. ");
+  EXPECT_EQ(Get("explain", {{"kind", "pod"}, {"name", "team-a/low-1"}}).status, 404);
+  EXPECT_EQ(Get("explain", {{"kind", "job"}, {"name", "team-a/low-0"}}).status, 404);
+}
+
 TEST_F(ApiPagesTest, APodWithoutPodGroupIsExplainedByItsName) {
   for (const auto& [kind, name] : {std::pair("job", "team-a/bare"), std::pair("pod", "team-a/bare"),
                                    std::pair("job", "team-a/pod:bare")}) {
