@@ -38,15 +38,21 @@ uint32_t BestFirst::FindFirst() const {
   constexpr Item kNothing{-std::numeric_limits<double>::infinity(), kEnd};
   Item best = kNothing;
   Item second = kNothing;
-  for (uint32_t block = 0; block < among_.size(); ++block) {
-    if ((among_[block] & ranking_.allowed[block]) == 0) continue;
+  const auto count = static_cast<uint32_t>(among_.size());
+  for (uint32_t region = 0; region < ranking_.region_best.size(); ++region) {
     // Blocks come in their order: of equal ones the first stays.
-    const double score = ranking_.block_best[block];
-    if (best.position == kEnd || score > best.score) {
-      second = best;
-      best = {score, block};
-    } else if (second.position == kEnd || score > second.score) {
-      second = {score, block};
+    if (second.position != kEnd && ranking_.region_best[region] <= second.score) continue;
+    const uint32_t first = region * NodeRanking::kBlock;
+    for (uint32_t block = first; block < std::min(first + NodeRanking::kBlock, count); ++block) {
+      const double score = ranking_.block_best[block];
+      if (second.position != kEnd && score <= second.score) continue;
+      if ((among_[block] & ranking_.allowed[block]) == 0) continue;
+      if (best.position == kEnd || score > best.score) {
+        second = best;
+        best = {score, block};
+      } else {
+        second = {score, block};
+      }
     }
   }
   if (best.position == kEnd) return kEnd;

@@ -14,6 +14,8 @@ struct NodeRanking {
   std::span<const double> scores;
   // Of each block: no score of an allowed node there is higher.
   std::span<const double> block_best;
+  // Of kBlock blocks: none of their maxima is higher.
+  std::span<const double> region_best;
   // A bit per node: no refusal that evictions cannot lift.
   std::span<const uint64_t> allowed;
   // Nodes an earlier search found beyond help; null: none.
@@ -29,8 +31,9 @@ struct NodeRanking {
 };
 
 // The highest score first, of equal ones the first position. Whoever is content with the first node
-// looks at one number per block and at the nodes of a single one. For those who go on, blocks wait
-// in a heap by their best score; within a block the best that is left is looked for each time.
+// looks at one number per region, at the blocks of the best ones and at the nodes of a single
+// block. For those who go on, blocks wait in a heap by their best score; within a block the best
+// that is left is looked for each time.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/words_of_bits.h"
 
 namespace krafla {
 
@@ -39,6 +40,23 @@ double BestOfBlock(const double* scores, size_t block, uint64_t nodes) {
 double BestOfRegion(const std::vector<double>& block_best, size_t region) {
   const auto begin = block_best.begin() + static_cast<ptrdiff_t>(region * kBlock);
   return *std::max_element(begin, begin + std::min<ptrdiff_t>(kBlock, block_best.end() - begin));
+}
+
+void FindRegions(const std::vector<double>& block_best, std::vector<double>& region_best) {
+  region_best.resize((block_best.size() + kBlock - 1) / kBlock);
+  for (size_t region = 0; region < region_best.size(); ++region)
+    region_best[region] = BestOfRegion(block_best, region);
+}
+
+// A block's best was `old` before.
+void FollowBlock(const std::vector<double>& block_best, std::vector<double>& region_best,
+                 size_t block, double old) {
+  double& best = region_best[block / kBlock];
+  if (block_best[block] >= best) {
+    best = block_best[block];
+  } else if (old == best) {
+    best = BestOfRegion(block_best, block / kBlock);
+  }
 }
 
 }  // namespace
@@ -87,7 +105,8 @@ struct NodeSearch::ClassCache {
   std::vector<double> region_best;  // the highest of kBlock blocks
   // For preemption; empty until it asks. The highest known score of nodes that are allowed.
   std::vector<double> allowed_best;
-  std::vector<uint64_t> allowed;  // only where that is not among the fixed answers
+  std::vector<double> allowed_region_best;  // no lower than the highest of kBlock blocks
+  std::vector<uint64_t> allowed;            // only where that is not among the fixed answers
   // Why nothing fitted, and up to which change that is known: the next task of the class need not
   // ask again.
   FitError failure;
@@ -368,7 +387,9 @@ void NodeSearch::Begin(ClassCache& cache) {
   if (cache.score == nullptr) cache.score = std::make_unique_for_overwrite<double[]>(n);
   cache.block_best.assign(blocks, kNone);
   cache.region_best.assign((blocks + kBlock - 1) / kBlock, kNone);
-  if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
+  if (cache.allowed_best.empty()) return;
+  cache.allowed_best.assign(blocks, kNone);
+  FindRegions(cache.allowed_best, cache.allowed_region_best);
 }
 
 // Which nodes have room, and what those say of which it is not known yet.
@@ -389,8 +410,8 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
       cache.allowed_best[block] =
           BestOfBlock(cache.score.get(), block, cache.scored[block] & cache.Allowed()[block]);
   }
-  for (size_t region = 0; region < cache.region_best.size(); ++region)
-    cache.region_best[region] = BestOfRegion(cache.block_best, region);
+  FindRegions(cache.block_best, cache.region_best);
+  if (!cache.allowed_best.empty()) FindRegions(cache.allowed_best, cache.allowed_region_best);
 }
 
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
@@ -418,15 +439,12 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   const auto fitting = [&] { return cache.now[block] & cache.passes[block]; };
   const double old_best = cache.block_best[block];
   follow(cache.block_best[block], counted, (fitting() & bit) != 0, fitting);
-  double& region_best = cache.region_best[block / kBlock];
-  if (cache.block_best[block] >= region_best) {
-    region_best = cache.block_best[block];
-  } else if (old_best == region_best) {
-    region_best = BestOfRegion(cache.block_best, block / kBlock);
-  }
+  FollowBlock(cache.block_best, cache.region_best, block, old_best);
   if (cache.allowed_best.empty()) return;
   const auto allowed = [&] { return cache.scored[block] & cache.Allowed()[block]; };
+  const double old_allowed = cache.allowed_best[block];
   follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
+  FollowBlock(cache.allowed_best, cache.allowed_region_best, block, old_allowed);
 }
 
 // Whether to ask anew what is known is less work than to look again at so many nodes. Those without
@@ -706,26 +724,46 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
       cache.allowed[p / kBlock] = (cache.allowed[p / kBlock] & ~BitOf(p)) | bit;
     }
   }
-  if (first || !cache.fixed->unclear.empty())
+  if (first || !cache.fixed->unclear.empty()) {
     for (size_t block = 0; block < cache.known.size(); ++block)
       cache.allowed_best[block] =
           BestOfBlock(cache.score.get(), block, cache.scored[block] & cache.Allowed()[block]);
+    FindRegions(cache.allowed_best, cache.allowed_region_best);
+  }
   return NodeRanking{.scores = {cache.score.get(), cluster_.nodes_by_name.size()},
                      .block_best = cache.allowed_best,
+                     .region_best = cache.allowed_region_best,
                      .allowed = cache.Allowed(),
                      .left_out = LeftOut(task)};
 }
 
-void NodeSearch::ScoreRanked(TaskId task, std::span<const uint64_t> among) {
+void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {
   ClassCache& cache = *caches_[cluster_.tasks[task].cls];
   scores_.CatchUp(session_.node_changes(), position_of_);
-  for (size_t block = 0; block < among.size(); ++block) {
-    ForEachNode(block, among[block] & ~cache.scored[block], [&](uint32_t p) {
-      AskScore(task, cache, p);
-      if ((cache.Allowed()[block] & BitOf(p)) != 0)
-        cache.allowed_best[block] = std::max(cache.allowed_best[block], cache.score[p]);
-    });
-  }
+  const std::span<const uint64_t> allowed = cache.Allowed();
+  const std::span<const uint64_t> scored = cache.scored;
+  // Mostly all are known.
+  ForEachWordNotZero(
+      among.size(), [&](size_t block) { return among[block] & allowed[block] & ~scored[block]; },
+      [&](size_t block, uint64_t unknown) {
+        ForEachNode(block, unknown, [&](uint32_t p) { AskRanked(task, cache, p); });
+        return true;
+      });
+}
+
+void NodeSearch::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
+  ClassCache& cache = *caches_[cluster_.tasks[task].cls];
+  scores_.CatchUp(session_.node_changes(), position_of_);
+  for (const uint32_t p : positions)
+    if ((cache.scored[p / kBlock] & BitOf(p)) == 0) AskRanked(task, cache, p);
+}
+
+void NodeSearch::AskRanked(TaskId task, ClassCache& cache, uint32_t p) {
+  AskScore(task, cache, p);
+  const size_t block = p / kBlock;
+  if ((cache.Allowed()[block] & BitOf(p)) == 0) return;
+  for (double* best : {&cache.allowed_best[block], &cache.allowed_region_best[block / kBlock]})
+    *best = std::max(*best, cache.score[p]);
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,

@@ -107,10 +107,11 @@ class NodeSearch {
   // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
   // The same, from what is kept; nothing when scores, or which nodes evictions cannot help, depend
-  // on more than each node alone. Scores are known of nodes that ScoreRanked has been told of
-  // since, a bit per position.
+  // on more than each node alone. Scores are known of nodes that have been asked for since: those
+  // that are allowed of some, a bit per position; or all of some, given by position.
   std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
-  void ScoreRanked(TaskId task, std::span<const uint64_t> among);
+  void ScoreAllowed(TaskId task, std::span<const uint64_t> among);
+  void ScoreAt(TaskId task, std::span<const uint32_t> positions);
   // Whether there is such a ranking.
   bool CanRank(TaskId task, const RefusalMemory* memory);
   // By position: what the task's earlier FitError calls unresolvable; null: nothing.
@@ -140,6 +141,7 @@ class NodeSearch {
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
   void Ask(TaskId task, ClassCache& cache, uint32_t position);
   void AskScore(TaskId task, ClassCache& cache, uint32_t position);
+  void AskRanked(TaskId task, ClassCache& cache, uint32_t position);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
   Choice BestKept(const ClassCache& cache) const;
