@@ -190,6 +190,35 @@ TEST_F(ApiPagesTest, PagesAndExplanationsFollowTheConfiguration) {
   EXPECT_EQ(waiting(), 1);
   EXPECT_NE(explained(), before);
   EXPECT_NE(explained().find("team-a/train-1 is left out"), std::string::npos) << explained();
+  const dom::array jobs = Json(Get("jobs"))["jobs"];
+  for (const dom::element job : jobs) {
+    if (std::string_view(job["name"]) != "train") continue;
+    EXPECT_NE(Text(job["waitsFor"])
+                  .find("; pod train-1 is left out: PersistentVolumeClaim \\\"none\\\" does not "
+                        "exist"),
+              std::string::npos)
+        << Text(job);
+  }
+}
+
+// Emptiness is not to be taken for the truth.
+TEST_F(ApiPagesTest, AReplicaThatDoesNotLeadSaysSo) {
+  for (const char* page : {"queues", "jobs", "zones", "evictions", "cycles"})
+    EXPECT_EQ(Get(page).body.find("\"leading\""), std::string::npos) << "there is no election";
+  Leadership who{.leads = false, .leader = "node-7_0123"};
+  pages->SetLeadership([&] { return who; });
+  for (const char* page : {"jobs", "evictions", "cycles"})
+    EXPECT_TRUE(Get(page).body.ends_with(
+        R"("leading":false,"leader":"node-7_0123","note":"this replica does not lead: evictions )"
+        R"(and cycles are shown by the one that does"})"
+        "\n"))
+        << Get(page).body;
+  for (const char* page : {"queues", "zones"})
+    EXPECT_TRUE(Get(page).body.ends_with("\"leading\":false,\"leader\":\"node-7_0123\"}\n"))
+        << Get(page).body;
+  who = {.leads = true, .leader = ""};
+  EXPECT_TRUE(Get("evictions").body.ends_with("\"leading\":true,\"leader\":null}\n"))
+      << Get("evictions").body;
 }
 
 // Whatever the plugins remember, which here is nothing.
