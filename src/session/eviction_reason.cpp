@@ -44,12 +44,10 @@ ToldReason ReasonOf(const Session& session, const Eviction& eviction) {
       return ToldReason::kZoneClosed;
     case EvictionReason::kBudget:
       return ToldReason::kBudget;
-    case EvictionReason::kPriority:
-    case EvictionReason::kFairShare:
+    case EvictionReason::kPreempt:
       break;
   }
-  // Which of the two it is says how the priorities of the jobs compare, not who decided. The others
-  // of a tier only spare; these three have a view of who should go for whom.
+  // The others of a tier only spare; these three have a view of who should go for whom.
   if (Agreed(session, eviction, "priority")) return ToldReason::kPriority;
   if (Agreed(session, eviction, "drf")) return ToldReason::kFairShare;
   if (Agreed(session, eviction, "tdm")) return ToldReason::kOffered;
