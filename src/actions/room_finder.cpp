@@ -19,12 +19,14 @@ bool IsIn(std::span<const uint64_t> bits, uint32_t position) {
 }
 
 // Calls f with the position of each node in `among` that is allowed, by name, until f says false.
-template <class F>
-void ForEachAllowed(const NodeRanking& ranking, std::span<const uint64_t> among, F&& f) {
+// `keep` may leave out some of a word's nodes when their turn comes.
+template <class Keep, class F>
+void ForEachAllowed(const NodeRanking& ranking, std::span<const uint64_t> among, Keep&& keep,
+                    F&& f) {
   ForEachWordNotZero(
       among.size(), [&](size_t word) { return among[word] & ranking.allowed[word]; },
       [&](size_t word, uint64_t bits) {
-        for (; bits != 0; bits &= bits - 1) {
+        for (bits = keep(word, bits); bits != 0; bits &= bits - 1) {
           const uint32_t p =
               static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
           if (ranking.IsAllowed(p) && !f(p)) return false;
@@ -44,6 +46,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
                           RefusalMemory* memory) {
   furthest_.clear();
   refused_.clear();
+  narrows_ = false;
   losses_matter_ = false;
   NodeSearch& search = session_.node_search();
   if (session_.log.V(3) || !search.CanRank(task, memory)) {
@@ -241,18 +244,13 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
     if (tried_before_.size() >= kMaxKeys) tried_before_.clear();
     before = &tried_before_.try_emplace(KnownInVain::Hash{}(key_), UINT32_MAX).first->second;
   }
-  VictimBounds::Taken taken;
-  if ((before == nullptr || *before > kFew) && IsWorthSums()) {
-    bits_.resize(with_room.size());
-    for (size_t word = 0; word < bits_.size(); ++word)
-      bits_[word] = with_room[word] & ranking.allowed[word];
-    taken = Narrow(task, rule);
-    with_room = bits_;
-  }
+  narrows_ = (before == nullptr || *before > kFew) && StartNarrowing(task, rule);
   const size_t in_vain_before = tries_in_vain_;
   const bool done = TryThese(statement, task, rule, order, ranking, with_room);
   if (before != nullptr) *before = static_cast<uint32_t>(tries_in_vain_ - in_vain_before);
-  return done || (taken.any() && TryForTheRecord(statement, task, rule, ranking, taken));
+  if (done || !narrows_) return done;
+  const VictimBounds::Taken taken = bounds_.taken();
+  return taken.any() && TryForTheRecord(statement, task, rule, ranking, taken);
 }
 
 // Nobody can go, and the queue has no share for the task: no node will do, whichever it is. The
@@ -260,22 +258,21 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
 bool RoomFinder::TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
                                  const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   bool done = false;
-  ForEachAllowed(ranking, with_room, [&](uint32_t p) {
+  const auto keep_all = [](size_t, uint64_t bits) { return bits; };
+  ForEachAllowed(ranking, with_room, keep_all, [&](uint32_t p) {
     done = Try(statement, task, rule, p);
     return !done && !losses_matter_;  // they do: it was the share, not the room
   });
   return done;
 }
 
-// When many have been asked in vain: making sums is like asking some more.
-bool RoomFinder::IsWorthSums() const {
-  return tries_in_vain_ >= session_.cluster.nodes_by_name.size() / 4;
-}
-
-// Takes nodes off bits_ where the plugins would not let enough go.
-VictimBounds::Taken RoomFinder::Narrow(TaskId task, const VictimRule& rule) {
-  if (!bounds_.Know(task, rule)) return {};
-  return bounds_.Narrow(task, rule, bits_);
+// Whether nodes are to be left out where the plugins would not let enough go. Sums are worth it
+// when many have been asked in vain: making them is like asking some more.
+bool RoomFinder::StartNarrowing(TaskId task, const VictimRule& rule) {
+  if (tries_in_vain_ < session_.cluster.nodes_by_name.size() / 4 || !bounds_.Know(task, rule))
+    return false;
+  bounds_.Start(task, rule);
+  return true;
 }
 
 // What was known before is tried on one node all the same: it says what is missing.
@@ -298,6 +295,14 @@ bool RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const Victim
 bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                           const NodeRanking& ranking, std::span<const uint64_t> among) {
   if (order == Order::kBestScore) {
+    // Leaving a node out is less work than scoring it.
+    if (narrows_) {
+      bits_.resize(among.size());
+      for (size_t word = 0; word < bits_.size(); ++word)
+        bits_[word] = among[word] & ranking.allowed[word];
+      bounds_.NarrowAll(bits_);
+      among = bits_;
+    }
     session_.node_search().ScoreAllowed(task, among);
     best_first_.Start(ranking, among);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
@@ -305,7 +310,10 @@ bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& r
     return false;
   }
   bool done = false;
-  ForEachAllowed(ranking, among, [&](uint32_t p) {
+  const auto keep = [&](size_t word, uint64_t bits) {
+    return narrows_ ? bounds_.Narrow(word, bits) : bits;
+  };
+  ForEachAllowed(ranking, among, keep, [&](uint32_t p) {
     done = Try(statement, task, rule, p);
     return !done;
   });
@@ -325,21 +333,23 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   });
   // A few are asked sooner than sums are brought up to date.
   constexpr size_t kMany = 32;
-  const bool narrows = positions_.size() >= kMany && IsWorthSums();
-  if (narrows) {
+  narrows_ = positions_.size() >= kMany && StartNarrowing(task, rule);
+  if (narrows_) {
     bits_.assign(with_room.size(), 0);
     for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
-    losses_matter_ |= Narrow(task, rule).losses_matter;
+    bounds_.NarrowAll(bits_);
+    losses_matter_ |= bounds_.taken().losses_matter;
   }
   return std::any_of(positions_.begin(), positions_.end(), [&](uint32_t p) {
-    return (!narrows || IsIn(bits_, p)) && Try(statement, task, rule, p);
+    return (!narrows_ || IsIn(bits_, p)) && Try(statement, task, rule, p);
   });
 }
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const size_t begin = session_.trace.events().size();
-  const MakeRoom made = MakeRoomOnNode(session_, statement, task,
-                                       session_.cluster.nodes_by_name[position], rule, &made_);
+  const MakeRoom made =
+      MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule,
+                     &made_, narrows_ ? bounds_.CandidatesOn(position) : nullptr);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   ++tries_in_vain_;

@@ -70,8 +70,7 @@ class RoomFinder {
               const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room, bool has_key);
-  bool IsWorthSums() const;
-  VictimBounds::Taken Narrow(TaskId task, const VictimRule& rule);
+  bool StartNarrowing(TaskId task, const VictimRule& rule);
   bool TryThese(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> among);
   bool TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
@@ -89,6 +88,7 @@ class RoomFinder {
   Session& session_;
   CandidateRoom room_;
   VictimBounds bounds_;
+  bool narrows_ = false;  // this search asks them
   size_t tries_in_vain_ = 0;
   // By the hash of a search's key: how many tries the last one like it made in vain.
   static constexpr size_t kMaxKeys = 1 << 16;

@@ -1,5 +1,6 @@
 #include "actions/victim_search.h"
 
+#include "base/check.h"
 #include "base/go_heap.h"
 #include "model/fetch_tasks.h"
 #include "session/node_search.h"
@@ -40,9 +41,22 @@ EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRu
 
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims) {
-  Resource room = session.cluster.FutureIdle(node);
-  for (TaskId victim : victims) room.Add(session.cluster.Request(victim));
-  return session.cluster.Request(task).LessEqual(room, Missing::kZero);
+  // As FutureIdle, Resource::Add and LessEqual would have it, but only of what the task asks for.
+  const Cluster& cluster = session.cluster;
+  const Resource& request = cluster.Request(task);
+  const Resource& idle = cluster.idle[node];
+  const Resource& releasing = cluster.releasing[node];
+  const Resource& pipelined = cluster.pipelined[node];
+  const bool knows_scalars = !idle.scalars_nil() || releasing.scalar_mask() != 0;
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = __builtin_ctzll(rest);
+    const bool is_scalar = kind != ResourceKinds::kCpu && kind != ResourceKinds::kMemory;
+    double room = idle.Get(kind) + releasing.Get(kind);
+    if (!is_scalar || knows_scalars) room -= pipelined.Get(kind);
+    for (const TaskId victim : victims) room += cluster.Request(victim).Get(kind);
+    if (!LessEqualAmount(request.Get(kind), room)) return false;
+  }
+  return true;
 }
 
 namespace {
@@ -65,15 +79,20 @@ bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule&
 }  // namespace
 
 MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId node,
-                        const VictimRule& rule, RoomMade* how) {
+                        const VictimRule& rule, RoomMade* how, const std::vector<TaskId>* known) {
   Cluster& cluster = s.cluster;
   if (s.log.V(3))
     s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
                cluster.NodeName(node));
   s.trace.Add({TraceKind::kTryTask, 0, 0, task.value, node.value});
 
-  static thread_local std::vector<TaskId> candidates;  // the inner loop allocates nothing
-  CollectCandidates(s, node, task, rule, candidates);
+  static thread_local std::vector<TaskId> collected;  // the inner loop allocates nothing
+  if (known == nullptr) CollectCandidates(s, node, task, rule, collected);
+  const std::vector<TaskId>& candidates = known != nullptr ? *known : collected;
+#ifdef KRAFLA_VERIFY
+  CollectCandidates(s, node, task, rule, collected);
+  KRAFLA_CHECK(candidates == collected, "candidates are as they were collected before");
+#endif
   if (candidates.empty() && rule.needs_candidates()) {
     NoteShort(s, task, node, ShortCode::kCandidates, 0);
     if (s.log.V(4)) s.log.Line("No {}ees on Node <{}>.", rule.verb(), cluster.NodeName(node));

@@ -60,8 +60,10 @@ struct RoomMade {
   bool frees_something = false;  // some of them had asked for resources
 };
 // Evicts, least important first, until the task fits, and pipelines it; or changes nothing and says
-// no. `how` is filled in when it is done.
+// no. `how` is filled in when it is done. `known`: the candidates there, when somebody has
+// collected them before.
 MakeRoom MakeRoomOnNode(Session& session, Statement& statement, TaskId task, NodeId node,
-                        const VictimRule& rule, RoomMade* how = nullptr);
+                        const VictimRule& rule, RoomMade* how = nullptr,
+                        const std::vector<TaskId>* known = nullptr);
 
 }  // namespace krafla

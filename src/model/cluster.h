@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,7 +59,7 @@ struct DisruptionBudget {
   std::string max_unavailable;
 };
 
-// The first line of the cache is what is looked at of every candidate's job.
+// The first line of the cache, up to `count`, is what is looked at of every candidate's job.
 struct alignas(64) Job {
   QueueId queue;
   int32_t priority = 0;
@@ -118,7 +117,6 @@ struct alignas(64) Job {
   bool IsStarving() const { return Waiting() + Ready() < min_available; }
   bool IsPending() const { return phase == JobPhase::kPending; }
 };
-static_assert(offsetof(Job, min_role_total) == 64);
 
 enum class QueueState : uint8_t { kOpen, kClosed, kClosing, kUnknown };
 std::string_view ToString(QueueState state);

@@ -6,6 +6,12 @@
 
 namespace krafla {
 
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 size_t NodeRanking::Count() const {
   size_t count = 0;
   for (const uint64_t word : allowed) count += static_cast<size_t>(std::popcount(word));
@@ -28,97 +34,79 @@ bool NodeRanking::AnyAllowed() const {
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
   among_ = among;
-  has_heap_ = false;
-  first_ = kEnd;
+  bounds_.assign(ranking.region_best.begin(), ranking.region_best.end());
+  is_open_.assign(bounds_.size(), false);
+  if (regions_.size() < bounds_.size()) regions_.resize(bounds_.size());
 }
 
-// The best node of the block with the highest maximum, when no other block can have a better one;
-// kEnd when that cannot be told so easily.
-uint32_t BestFirst::FindFirst() const {
-  constexpr Item kNothing{-std::numeric_limits<double>::infinity(), kEnd};
-  Item best = kNothing;
-  Item second = kNothing;
-  const auto count = static_cast<uint32_t>(among_.size());
-  for (uint32_t region = 0; region < ranking_.region_best.size(); ++region) {
-    // Blocks come in their order: of equal ones the first stays.
-    if (second.position != kEnd && ranking_.region_best[region] <= second.score) continue;
-    const uint32_t first = region * NodeRanking::kBlock;
-    for (uint32_t block = first; block < std::min(first + NodeRanking::kBlock, count); ++block) {
-      const double score = ranking_.block_best[block];
-      if (second.position != kEnd && score <= second.score) continue;
-      if ((among_[block] & ranking_.allowed[block]) == 0) continue;
-      if (best.position == kEnd || score > best.score) {
-        second = best;
-        best = {score, block};
-      } else {
-        second = {score, block};
-      }
-    }
-  }
-  if (best.position == kEnd) return kEnd;
-  const uint32_t block = best.position;
-  Head head{{}, block, false, among_[block] & ranking_.allowed[block]};
-  FindBest(head);
-  if (second.position != kEnd &&
-      !Before(head.best, {second.score, second.position * NodeRanking::kBlock}))
-    return kEnd;
-  const bool left_out = ranking_.left_out != nullptr && (*ranking_.left_out)[head.best.position];
-  return left_out ? kEnd : head.best.position;
+// Four at a time: each comparison waits for the one before.
+double BestFirst::Region::Highest() const {
+  std::array<double, 4> highest{kNone, kNone, kNone, kNone};
+  for (size_t block = 0; block < bound.size(); block += highest.size())
+    for (size_t i = 0; i < highest.size(); ++i)
+      highest[i] = bound[block + i] > highest[i] ? bound[block + i] : highest[i];
+  return std::max(std::max(highest[0], highest[1]), std::max(highest[2], highest[3]));
 }
 
-void BestFirst::MakeHeap() {
-  has_heap_ = true;
-  heads_.clear();
-  for (uint32_t block = 0; block < among_.size(); ++block) {
-    uint64_t nodes = among_[block] & ranking_.allowed[block];
-    if (first_ != kEnd && first_ / NodeRanking::kBlock == block)
-      nodes &= ~(uint64_t{1} << (first_ % NodeRanking::kBlock));
-    if (nodes != 0)
-      heads_.push_back(
-          {{ranking_.block_best[block], block * NodeRanking::kBlock}, block, false, nodes});
+void BestFirst::Open(size_t at) {
+  is_open_[at] = true;
+  Region& region = regions_[at];
+  region.known = 0;
+  const size_t first = at * NodeRanking::kBlock;
+  const size_t blocks = std::min<size_t>(NodeRanking::kBlock, among_.size() - first);
+  for (size_t block = 0; block < blocks; ++block) {
+    region.left[block] = among_[first + block] & ranking_.allowed[first + block];
+    region.bound[block] = region.left[block] != 0 ? ranking_.block_best[first + block] : kNone;
   }
-  std::make_heap(heads_.begin(), heads_.end(), Later);
+  std::fill(region.bound.begin() + static_cast<ptrdiff_t>(blocks), region.bound.end(), kNone);
+  bounds_[at] = region.Highest();
 }
 
-void BestFirst::FindBest(Head& head) const {
-  const uint32_t first = head.block * NodeRanking::kBlock;
-  head.best.position = kEnd;
-  for (uint64_t bits = head.left; bits != 0; bits &= bits - 1) {
-    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(bits));
-    if (head.best.position == kEnd || ranking_.scores[p] > head.best.score)
-      head.best = {ranking_.scores[p], p};
+void BestFirst::FindBest(size_t at, size_t block) {
+  Region& region = regions_[at];
+  region.known |= uint64_t{1} << block;
+  const auto first =
+      static_cast<uint32_t>((at * NodeRanking::kBlock + block) * NodeRanking::kBlock);
+  double score = kNone;
+  for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
+    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
+    if (ranking_.scores[p] <= score) continue;
+    score = ranking_.scores[p];
+    region.best[block] = p;
   }
+  if (score == region.bound[block]) return;
+  region.bound[block] = score;
+  bounds_[at] = region.Highest();
 }
 
 uint32_t BestFirst::Next() {
-  if (!has_heap_ && first_ == kEnd) {
-    first_ = FindFirst();
-    if (first_ != kEnd) return first_;
-  }
-  if (!has_heap_) MakeHeap();
-  while (!heads_.empty()) {
-    std::pop_heap(heads_.begin(), heads_.end(), Later);
-    Head& head = heads_.back();
-    uint32_t position = kEnd;
-    if (head.known) {
-      position = head.best.position;
-      head.left &= ~(uint64_t{1} << (position % NodeRanking::kBlock));
-      // What is left is no better; how good it is shows when its turn comes.
-      head.known = false;
-      ++head.best.position;
-      if (ranking_.left_out != nullptr && (*ranking_.left_out)[position]) position = kEnd;
-    } else {
-      FindBest(head);
-      head.known = true;
+  for (;;) {
+    // Positions rise with blocks and regions: of equal ones the first.
+    const auto highest = std::max_element(bounds_.begin(), bounds_.end());
+    if (highest == bounds_.end() || *highest == kNone) return kEnd;
+    const auto at = static_cast<size_t>(highest - bounds_.begin());
+    if (!is_open_[at]) {
+      Open(at);
+      continue;
     }
-    if (head.left == 0) {
-      heads_.pop_back();
-    } else {
-      std::push_heap(heads_.begin(), heads_.end(), Later);
+    Region& region = regions_[at];
+    size_t block = 0;
+    while (region.bound[block] != *highest) ++block;
+    const uint64_t bit = uint64_t{1} << block;
+    if ((region.known & bit) == 0) {
+      FindBest(at, block);
+      continue;
     }
-    if (position != kEnd) return position;
+    // What is left there is no better; how good it is shows when its turn comes.
+    const uint32_t position = region.best[block];
+    region.known &= ~bit;
+    region.left[block] &= ~(uint64_t{1} << position % NodeRanking::kBlock);
+    if (region.left[block] == 0) {
+      region.bound[block] = kNone;
+      bounds_[at] = region.Highest();
+    }
+    if (ranking_.left_out == nullptr || !(*ranking_.left_out)[position]) return position;
   }
-  return kEnd;
 }
 
 }  // namespace krafla

@@ -1,6 +1,8 @@
 // A class's kept scores of nodes, and going through nodes best first without sorting all of them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,10 +32,11 @@ struct NodeRanking {
   bool AnyAllowed() const;
 };
 
-// The highest score first, of equal ones the first position. Whoever is content with the first node
-// looks at one number per region, at the blocks of the best ones and at the nodes of a single
-// block. For those who go on, blocks wait in a heap by their best score; within a block the best
-// that is left is looked for each time.
+// The highest score first, of equal ones the first position.
+//
+// One number per region says how good its blocks can be, and one per block how good its nodes. They
+// are looked at from above: only the region that has the highest is opened, only in the block that
+// has the highest the best node is looked for. Most are content with one of the first nodes.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
@@ -43,29 +46,22 @@ class BestFirst {
   uint32_t Next();
 
  private:
-  struct Item {
-    double score;
-    uint32_t position;
+  struct Region {
+    uint64_t known;  // a bit per block: `best` is
+    // By block. No node that is left has a higher score; when the best is known, its score.
+    std::array<double, NodeRanking::kBlock> bound;
+    std::array<uint32_t, NodeRanking::kBlock> best;  // its position
+    std::array<uint64_t, NodeRanking::kBlock> left;  // nodes that are still to come
+    double Highest() const;
   };
-  struct Head {
-    Item best;  // of a block not looked at yet: an upper bound
-    uint32_t block;
-    bool known;     // it has been looked at
-    uint64_t left;  // its nodes that are still to come
-  };
-  static bool Before(const Item& a, const Item& b) {
-    return a.score != b.score ? a.score > b.score : a.position < b.position;
-  }
-  static bool Later(const Head& a, const Head& b) { return Before(b.best, a.best); }
-  void FindBest(Head& head) const;
-  uint32_t FindFirst() const;
-  void MakeHeap();
+  void Open(size_t region);
+  void FindBest(size_t region, size_t block);
 
   NodeRanking ranking_;
   std::span<const uint64_t> among_;
-  bool has_heap_ = false;
-  uint32_t first_ = kEnd;  // given out before there was a heap
-  std::vector<Head> heads_;
+  std::vector<double> bounds_;  // by region
+  std::vector<bool> is_open_;   // by region
+  std::vector<Region> regions_;
 };
 
 }  // namespace krafla
