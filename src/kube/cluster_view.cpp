@@ -291,7 +291,9 @@ class ViewMaker {
 
   std::string WhatItWaitsFor(JobId id) const {
     const Job& job = c_.jobs[id];
-    if (const std::string* refused = s_.EnqueueRefusal(id)) return *refused;
+    std::string large = sizes_.WhyTooLarge(c_, id);
+    if (!large.empty()) large += "; ";
+    if (const std::string* refused = s_.EnqueueRefusal(id)) return large + *refused;
     if (job.tasks.empty()) return "its pods: there are none yet";
     if (const std::optional<PodShortage> shortage = ShortageOf(s_, id)) return shortage->message;
     if (job.Count(TaskStatus::kPipelined) > 0 && job.IsPipelined())
@@ -299,9 +301,7 @@ class ViewMaker {
     // Placed by the cycle that nobody hears of: the next one will do the same.
     if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated) == 0)
       return "the next cycle";
-    std::string reason = s_.WaitingReason(id);
-    if (const std::string large = sizes_.WhyTooLarge(c_, id); !large.empty())
-      reason = large + "; " + reason;
+    std::string reason = large + s_.WaitingReason(id);
     if (const std::string queue = FurtherCause(s_, id); !queue.empty()) reason += "; " + queue;
     for (const WhyWaiting::Answer& answer : why_.Of(id))
       reason += (reason.empty() ? "" : "; ") + std::string(answer.action) + ": " + answer.reason;

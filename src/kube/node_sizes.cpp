@@ -21,9 +21,11 @@ std::string NodeSizes::WhyTooLarge(const Cluster& cluster, TaskId task) const {
     // How many pods a node takes is no matter of size.
     if (kind == ResourceKinds::kPods || asked.Get(kind) <= largest_.Get(kind) + kTolerance)
       continue;
-    text += fmt::format("{} {} {}, the largest node has {}", text.empty() ? "" : " and",
+    const double most = largest_.Get(kind);
+    text += fmt::format("{} {} {} ({})", text.empty() ? "" : " and",
                         AmountText(asked.Get(kind), kind), cluster.kinds.Name(kind),
-                        AmountText(largest_.Get(kind), kind));
+                        most > 0 ? fmt::format("the largest node has {}", AmountText(most, kind))
+                                 : std::string("no node has any"));
   }
   if (text.empty()) return {};
   return fmt::format("no node is as large as {}: it asks for{}",

@@ -13,7 +13,7 @@ class NodeSizes {
   // Of all nodes, those that take nobody at the moment among them.
   explicit NodeSizes(const Cluster& cluster);
 
-  // "no node is as large as big-0: it asks for 100 cpu, the largest node has 4"; empty: in each
+  // "no node is as large as big-0: it asks for 100 cpu (the largest node has 4)"; empty: in each
   // kind that it asks for some node is, or there are no nodes.
   std::string WhyTooLarge(const Cluster& cluster, TaskId task) const;
   // The same of the first pod of the job that waits and is too large.

@@ -172,6 +172,14 @@ TEST_F(OutageLogTest, ACertificateThatIsNotTrustedIsNamedWithTheFieldToLookAt) {
   EXPECT_TRUE(said[0].ends_with("Trusted: ca.crt.\"")) << said[0];
 }
 
+TEST_F(OutageLogTest, AnAnswerInPlainTextIsNotNumberedTwice) {
+  outages.Failed("watch", "queues", {.status = 404, .body = "404 page not found\n"});
+  Pass(seconds(1));
+  const Lines said = Said();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find(" error=\"404 page not found\" "), std::string::npos) << said[0];
+}
+
 TEST_F(OutageLogTest, WhatNeverFailedNeedsNoWord) {
   outages.Worked("pods");
   Pass(seconds(100));

@@ -286,8 +286,8 @@ TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
   Told();
   Pass(500);
   const std::string why =
-      "no node is as large as p: it asks for 1 cpu, the largest node has 0; pod group is not "
-      "ready, 1 Pending, 1 minAvailable; queue default has 0 of the 0 cpu it deserves, p asks for "
+      "no node is as large as p: it asks for 1 cpu (no node has any); pod group is not ready, 1 "
+      "Pending, 1 minAvailable; queue default has 0 of the 0 cpu it deserves, p asks for "
       "1";
   Lines told = Told();
   EXPECT_EQ(told, (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
@@ -413,8 +413,8 @@ TEST_F(StatusReportsTest, APodThatNoNodeIsLargeEnoughForReadsThatFirst) {
   Cycle();
   Pass(1000);
   const std::string why =
-      "no node is as large as big: it asks for 100 cpu, the largest node has 2 and 8 "
-      "nvidia.com/gpu, the largest node has 0; ";
+      "no node is as large as big: it asks for 100 cpu (the largest node has 2) and 8 "
+      "nvidia.com/gpu (no node has any); ";
   const Lines told = Told();
   for (const std::string& begin :
        {std::string("condition podgroups/g Unschedulable=True NotEnoughResources: "),

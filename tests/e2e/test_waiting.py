@@ -139,7 +139,7 @@ class Waiting(ClusterTestCase):
         self.node("n1", cpu="4")
         scheduler = self.scheduler()
         self.job("big", 1, cpu="100")
-        why = "no node is as large as big-0: it asks for 100 cpu, the largest node has 4; "
+        why = "no node is as large as big-0: it asks for 100 cpu (the largest node has 4); "
         condition = eventually("the pod is told", lambda: self.told("big-0"))
         self.assertTrue(condition["message"].startswith(why), condition)
         condition = eventually("the PodGroup is told", lambda: self.condition(
