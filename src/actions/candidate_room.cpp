@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "model/fetch_tasks.h"
 #include "session/node_search.h"
 
 namespace krafla {
@@ -106,8 +107,18 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   sums.classes.clear();
   sums.candidates.assign(n, 0);
   sums.with_candidates.assign((n + kWord - 1) / kWord, 0);
-  sums.room.Make(n, tables.steps, [&](uint32_t p) { return AddUp(sums, p); });
+  AddUpAll(sums);
   sums.synced = session_.node_changes().size();
+}
+
+void CandidateRoom::AddUpAll(Sums& sums) const {
+  const Cluster& cluster = session_.cluster;
+  const std::vector<NodeId>& nodes = cluster.nodes_by_name;
+  const AmountSteps& steps = session_.node_search().Companion<Tables>().steps;
+  sums.room.Make(nodes.size(), steps, [&](uint32_t p) {
+    FetchTasksAhead<true>(cluster, nodes.size(), p, [&](size_t at) { return nodes[at]; });
+    return AddUp(sums, p);
+  });
 }
 
 template <class F>
@@ -124,8 +135,7 @@ void CandidateRoom::ForEachChanged(size_t since, F&& f) {
 void CandidateRoom::Synchronize(Sums& sums) {
   const std::vector<NodeId>& changes = session_.node_changes();
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
-    const AmountSteps& steps = session_.node_search().Companion<Tables>().steps;
-    sums.room.Make(sums.room.nodes(), steps, [&](uint32_t p) { return AddUp(sums, p); });
+    AddUpAll(sums);
   } else {
     ForEachChanged(sums.synced, [&](uint32_t p) { sums.room.Set(p, AddUp(sums, p)); });
   }

@@ -60,6 +60,7 @@ class CandidateRoom {
   void Synchronize(Sums& sums);
   // And counts the candidates.
   Resource AddUp(Sums& sums, uint32_t position) const;
+  void AddUpAll(Sums& sums) const;
   // Calls f with the position of every node changed since, once each.
   template <class F>
   void ForEachChanged(size_t since, F&& f);

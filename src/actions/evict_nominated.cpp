@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "session/fetch_evictions.h"
 #include "session/statement.h"
 
 namespace krafla {
@@ -14,7 +15,9 @@ void EvictNominatedVictims(Session& s) {
       static_cast<size_t>(std::find(names.begin(), names.end(), "pdb") - names.begin());
   const bool pdb_nominates = pdb < names.size() && (victims.permitted_by >> pdb & 1) != 0;
   s.plan.evictions.reserve(s.plan.evictions.size() + victims.tasks.size());
-  for (const TaskId id : victims.tasks) {
+  for (size_t i = 0; i < victims.tasks.size(); ++i) {
+    FetchEvictionsAhead(s, victims.tasks, i);
+    const TaskId id = victims.tasks[i];
     const Task& task = s.cluster.tasks[id];
     // Of a pod without a PodGroup nobody would make a new one.
     if (!task.job.valid() || !IsPreemptableStatus(task.status)) continue;

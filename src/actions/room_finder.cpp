@@ -6,6 +6,7 @@
 
 #include "actions/starving_jobs.h"
 #include "base/check.h"
+#include "base/words_of_bits.h"
 
 namespace krafla {
 
@@ -15,6 +16,23 @@ constexpr uint32_t kWord = 64;
 
 bool IsIn(std::span<const uint64_t> bits, uint32_t position) {
   return ((bits[position / kWord] >> (position % kWord)) & 1) != 0;
+}
+
+// Calls f with the position of each node in `among` that is allowed, by name, until f says false.
+// `keep` may leave out some of a word's nodes when their turn comes.
+template <class Keep, class F>
+void ForEachAllowed(const NodeRanking& ranking, std::span<const uint64_t> among, Keep&& keep,
+                    F&& f) {
+  ForEachWordNotZero(
+      among.size(), [&](size_t word) { return among[word] & ranking.allowed[word]; },
+      [&](size_t word, uint64_t bits) {
+        for (bits = keep(word, bits); bits != 0; bits &= bits - 1) {
+          const uint32_t p =
+              static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
+          if (ranking.IsAllowed(p) && !f(p)) return false;
+        }
+        return true;
+      });
 }
 
 // How far a try got that ended with this event.
@@ -44,7 +62,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
       const ClassId cls = session_.cluster.tasks[task].cls;
       if (order == Order::kBestScore && repeated_.NeedsScores(cls)) {
         ranking = search.RankForPreemption(task, memory);
-        ScoreAt(task, repeated_.changed());
+        search.ScoreAt(task, repeated_.changed());
         repeated_.SetScores(cls, ranking->scores);
       }
       if (repeated_.Holds(*step, order == Order::kName))
@@ -214,12 +232,10 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
 bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                             const NodeRanking& ranking, std::span<const uint64_t> with_room,
                             bool has_key) {
-  bits_.resize(with_room.size());
-  for (size_t word = 0; word < bits_.size(); ++word)
-    bits_[word] = with_room[word] & ranking.allowed[word];
   if (rule.checks_everything && !room_.HasCandidates()) {
     const QueueId queue = session_.cluster.jobs[session_.cluster.tasks[task].job].queue;
-    if (!session_.Allocatable(queue, task)) return TryWithoutShare(statement, task, rule, ranking);
+    if (!session_.Allocatable(queue, task))
+      return TryWithoutShare(statement, task, rule, ranking, with_room);
   }
   // Whoever asks what somebody has asked before, and was soon content, will be so again.
   constexpr uint32_t kFew = 4;
@@ -230,7 +246,7 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
   }
   narrows_ = (before == nullptr || *before > kFew) && StartNarrowing(task, rule);
   const size_t in_vain_before = tries_in_vain_;
-  const bool done = TryBits(statement, task, rule, order, ranking);
+  const bool done = TryThese(statement, task, rule, order, ranking, with_room);
   if (before != nullptr) *before = static_cast<uint32_t>(tries_in_vain_ - in_vain_before);
   if (done || !narrows_) return done;
   const VictimBounds::Taken taken = bounds_.taken();
@@ -240,17 +256,14 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
 // Nobody can go, and the queue has no share for the task: no node will do, whichever it is. The
 // first that has room says so.
 bool RoomFinder::TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
-                                 const NodeRanking& ranking) {
-  for (size_t word = 0; word < bits_.size(); ++word) {
-    for (uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1) {
-      const uint32_t p =
-          static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
-      if (!ranking.IsAllowed(p)) continue;
-      if (Try(statement, task, rule, p)) return true;
-      if (losses_matter_) return false;  // it was the share, not the room
-    }
-  }
-  return false;
+                                 const NodeRanking& ranking, std::span<const uint64_t> with_room) {
+  bool done = false;
+  const auto keep_all = [](size_t, uint64_t bits) { return bits; };
+  ForEachAllowed(ranking, with_room, keep_all, [&](uint32_t p) {
+    done = Try(statement, task, rule, p);
+    return !done && !losses_matter_;  // they do: it was the share, not the room
+  });
+  return done;
 }
 
 // Whether nodes are to be left out where the plugins would not let enough go. Sums are worth it
@@ -278,26 +291,33 @@ bool RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const Victim
   return done;
 }
 
-// The nodes in bits_.
-bool RoomFinder::TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                         const NodeRanking& ranking) {
+// The nodes in `among`, a bit per position.
+bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                          const NodeRanking& ranking, std::span<const uint64_t> among) {
   if (order == Order::kBestScore) {
     // Leaving a node out is less work than scoring it.
-    if (narrows_) bounds_.NarrowAll(bits_);
-    session_.node_search().ScoreRanked(task, bits_);
-    best_first_.Start(ranking, bits_);
+    if (narrows_) {
+      bits_.resize(among.size());
+      for (size_t word = 0; word < bits_.size(); ++word)
+        bits_[word] = among[word] & ranking.allowed[word];
+      bounds_.NarrowAll(bits_);
+      among = bits_;
+    }
+    session_.node_search().ScoreAllowed(task, among);
+    best_first_.Start(ranking, among);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
       if (Try(statement, task, rule, p)) return true;
     return false;
   }
-  for (size_t word = 0; word < bits_.size(); ++word) {
-    for (uint64_t bits = Narrow(word, bits_[word]); bits != 0; bits &= bits - 1) {
-      const uint32_t p =
-          static_cast<uint32_t>(word) * kWord + static_cast<uint32_t>(std::countr_zero(bits));
-      if (ranking.IsAllowed(p) && Try(statement, task, rule, p)) return true;
-    }
-  }
-  return false;
+  bool done = false;
+  const auto keep = [&](size_t word, uint64_t bits) {
+    return narrows_ ? bounds_.Narrow(word, bits) : bits;
+  };
+  ForEachAllowed(ranking, among, keep, [&](uint32_t p) {
+    done = Try(statement, task, rule, p);
+    return !done;
+  });
+  return done;
 }
 
 // Only the nodes in positions_, where something has changed.
@@ -305,23 +325,24 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                           const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   std::erase_if(positions_,
                 [&](uint32_t p) { return !IsIn(with_room, p) || !ranking.IsAllowed(p); });
-  if (order == Order::kBestScore) ScoreAt(task, positions_);
+  if (order == Order::kBestScore) session_.node_search().ScoreAt(task, positions_);
   std::sort(positions_.begin(), positions_.end(), [&](uint32_t a, uint32_t b) {
     if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
       return ranking.scores[a] > ranking.scores[b];
     return a < b;
   });
-  bits_.assign(with_room.size(), 0);
-  for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
   // A few are asked sooner than sums are brought up to date.
   constexpr size_t kMany = 32;
   narrows_ = positions_.size() >= kMany && StartNarrowing(task, rule);
   if (narrows_) {
+    bits_.assign(with_room.size(), 0);
+    for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
     bounds_.NarrowAll(bits_);
     losses_matter_ |= bounds_.taken().losses_matter;
   }
-  return std::any_of(positions_.begin(), positions_.end(),
-                     [&](uint32_t p) { return IsIn(bits_, p) && Try(statement, task, rule, p); });
+  return std::any_of(positions_.begin(), positions_.end(), [&](uint32_t p) {
+    return (!narrows_ || IsIn(bits_, p)) && Try(statement, task, rule, p);
+  });
 }
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
@@ -346,12 +367,6 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
   }
   furthest_.push_back(events.back());
   return false;
-}
-
-void RoomFinder::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
-  bits_.assign((session_.cluster.nodes_by_name.size() + kWord - 1) / kWord, 0);
-  for (const uint32_t p : positions) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
-  session_.node_search().ScoreRanked(task, bits_);
 }
 
 // No node was tried, because nowhere the candidates could be enough: said of the first node, by

@@ -71,21 +71,16 @@ class RoomFinder {
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room, bool has_key);
   bool StartNarrowing(TaskId task, const VictimRule& rule);
-  uint64_t Narrow(size_t block, uint64_t nodes) {
-    return narrows_ ? bounds_.Narrow(block, nodes) : nodes;
-  }
-  bool TryBits(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-               const NodeRanking& ranking);
+  bool TryThese(Statement& statement, TaskId task, const VictimRule& rule, Order order,
+                const NodeRanking& ranking, std::span<const uint64_t> among);
   bool TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
-                       const NodeRanking& ranking);
+                       const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
                        const NodeRanking& ranking, const VictimBounds::Taken& taken);
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
   void NoteNowhereEnough(TaskId task, const VictimRule& rule, const NodeRanking& ranking);
-  // Makes the ranking know these nodes' scores.
-  void ScoreAt(TaskId task, std::span<const uint32_t> positions);
   void FindPositions(TaskId task, RefusalMemory* memory);
   DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);
   void Replay(TaskId task, std::span<const TraceEvent> events);

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/go_heap.h"
+#include "model/fetch_tasks.h"
 #include "session/node_search.h"
 
 namespace krafla {
@@ -10,6 +11,7 @@ void CollectCandidates(const Session& session, NodeId node, TaskId for_task, con
                        std::vector<TaskId>& candidates) {
   const Cluster& cluster = session.cluster;
   candidates.clear();
+  FetchTasksAndJobs(cluster, cluster.nodes[node].tasks);
   for (TaskId id : cluster.nodes[node].tasks)
     if (CandidacyOf(cluster, rule.whose, cluster.tasks[for_task], cluster.tasks[id]) ==
         Candidacy::kCandidate)

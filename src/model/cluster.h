@@ -59,23 +59,20 @@ struct DisruptionBudget {
   std::string max_unavailable;
 };
 
-struct Job {
-  StrId ns;
-  StrId name;
-  StrId uid = kEmptyStr;
-  StrId priority_class = kEmptyStr;
+// The first line of the cache, up to `count`, is what is looked at of every candidate's job.
+struct alignas(64) Job {
   QueueId queue;
   int32_t priority = 0;
   int32_t min_available = 0;
-  int32_t min_role_total = 0;  // sum of minTaskMember
+  int32_t pending_best_effort = 0;
   JobPhase phase = JobPhase::kPending;
   bool preemptable = false;             // the PodGroup says volcano.sh/preemptable: true
   bool annotation_preemptable = false;  // … by annotation
   bool has_network_topology = false;
   bool has_sub_group_policy = false;
-  // Up to `allocated` is what every cycle looks at, of every job.
   std::array<int32_t, kTaskStatusCount> count{};
-  int32_t pending_best_effort = 0;
+  // Up to `allocated` is what every cycle looks at, of every job.
+  int32_t min_role_total = 0;     // sum of minTaskMember
   int32_t releasing_on_node = 0;  // terminating tasks that were scheduled
   // Grows with every change of a task's status in a session, also with one that is taken back: as
   // long as it stays the same, so does everything that is counted and added up here.
@@ -85,6 +82,10 @@ struct Job {
   std::vector<JobRole> roles;
   Resource allocated;  // of tasks in an allocated status
 
+  StrId ns;
+  StrId name;
+  StrId uid = kEmptyStr;
+  StrId priority_class = kEmptyStr;
   std::vector<JobCondition> conditions;
   std::optional<Resource> min_resources;
   Resource total_request;

@@ -10,7 +10,7 @@
 namespace krafla {
 
 struct AmountSteps {
-  static constexpr size_t kMost = 32;  // of a kind
+  static constexpr size_t kMost = 64;  // of a kind
 
   std::vector<std::vector<double>> by_kind;
 

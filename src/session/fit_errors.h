@@ -2,10 +2,11 @@
 // nothing helps. Not undone by a rollback: it is about what was seen, not about what was decided.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "model/cluster.h"
@@ -20,14 +21,12 @@ struct FitError {
   int nodes = 0;
   // By position in nodes_by_name: refused in a way evictions cannot help. Null when there is none.
   std::shared_ptr<const std::vector<bool>> unresolvable;
+  friend bool operator==(const FitError&, const FitError&) = default;
 };
 
 class FitErrors {
  public:
-  void Clear() {
-    by_task_.clear();
-    failed_roles_.clear();
-  }
+  void Clear();
   void Set(const Cluster& cluster, TaskId task, FitError error);
   const FitError* Find(TaskId task) const;
   // Whether some task of this role in this job has found no node.
@@ -37,8 +36,12 @@ class FitErrors {
   static std::string Text(const FitError& error, const ReasonTable& reasons);
 
  private:
-  std::unordered_map<TaskId, FitError> by_task_;
-  std::unordered_map<JobId, std::vector<uint16_t>> failed_roles_;
+  // Tasks that wait for the same thing mostly come one after the other: what they say is kept once.
+  std::deque<FitError> errors_;
+  std::vector<uint32_t> error_of_;  // by TaskId: 1 + its place, 0 when there is none
+  std::vector<TaskId> tasks_;       // that have had one
+  std::vector<std::vector<uint16_t>> failed_roles_;  // by JobId
+  std::vector<JobId> failed_jobs_;                   // that have any
 };
 
 }  // namespace krafla

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/fetch_tasks.h"
+
 namespace krafla {
 
 namespace {
@@ -22,7 +24,7 @@ bool EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
 }  // namespace
 
 bool KubeView::IsOn(TaskId task, NodeId node) const {
-  const std::vector<TaskId>& pods = built_ ? pods_[node] : cluster_.nodes[node].tasks;
+  const std::vector<TaskId>& pods = built_ ? on_[node].pods : cluster_.nodes[node].tasks;
   return std::find(pods.begin(), pods.end(), task) != pods.end();
 }
 
@@ -30,14 +32,17 @@ void KubeView::EnsureBuilt() {
   if (built_) return;
   built_ = true;
   gpu_kind_ = cluster_.kinds.Find("nvidia.com/gpu");
-  pods_.Resize(cluster_.nodes.size());
-  sums_.Reset(cluster_.nodes.size());
-  for (uint32_t n = 0; n < cluster_.nodes.size(); ++n) AddNode(NodeId(n));
+  on_.Reset(cluster_.nodes.size());
+  const auto node = [](size_t at) { return NodeId(static_cast<uint32_t>(at)); };
+  for (size_t at = 0; at < cluster_.nodes.size(); ++at) {
+    FetchTasksAhead(cluster_, cluster_.nodes.size(), at, node);
+    AddNode(node(at));
+  }
 }
 
 void KubeView::AddNode(NodeId node) {
-  pods_[node] = cluster_.nodes[node].tasks;
-  for (TaskId task : pods_[node]) {
+  on_[node] = {.sums = {}, .pods = cluster_.nodes[node].tasks};
+  for (TaskId task : on_[node].pods) {
     AddSums(task, node, 1);
     const PodSpec& spec = cluster_.SpecOf(task);
     if (!spec.required_anti_affinity.empty()) anti_.push_back(task);
@@ -56,15 +61,12 @@ void KubeView::Follow(const ClusterChanges& changes) {
     affine_.clear();
     return;
   }
-  for (const NodeId node : changes.nodes) {
-    sums_[node] = {};
-    AddNode(node);
-  }
+  for (const NodeId node : changes.nodes) AddNode(node);
 }
 
 void KubeView::AddSums(TaskId task, NodeId node, double sign) {
   const PodSpec& spec = cluster_.SpecOf(task);
-  Sums& sums = sums_[node];
+  Sums& sums = on_[node].sums;
   sums.cpu += sign * spec.scored_cpu;
   sums.memory += sign * spec.scored_memory;
   sums.nonzero_cpu += sign * spec.nonzero_cpu;
@@ -74,9 +76,9 @@ void KubeView::AddSums(TaskId task, NodeId node, double sign) {
 
 void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
   ++version_;
-  undo.Save(sums_[node]);
+  undo.Save(on_[node].sums);
   AddSums(task, node, 1);
-  InsertAtEnd(pods_[node], task, undo);
+  InsertAtEnd(on_[node].pods, task, undo);
   arrivals_.emplace_back(task, node);
   const PodSpec& spec = cluster_.SpecOf(task);
   if (!spec.required_anti_affinity.empty()) InsertAtEnd(anti_, task, undo);
@@ -84,9 +86,9 @@ void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
 }
 
 void KubeView::Remove(TaskId task, NodeId node, UndoLog& undo) {
-  if (!EraseFrom(pods_[node], task, undo)) return;
+  if (!EraseFrom(on_[node].pods, task, undo)) return;
   ++version_;
-  undo.Save(sums_[node]);
+  undo.Save(on_[node].sums);
   AddSums(task, node, -1);
   const PodSpec& spec = cluster_.SpecOf(task);
   if (!spec.required_anti_affinity.empty()) EraseFrom(anti_, task, undo);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fetch.h"
 #include "base/undo_log.h"
 #include "model/cluster.h"
 #include "model/cluster_changes.h"
@@ -34,9 +35,9 @@ class KubeView {
   void Add(TaskId task, NodeId node, UndoLog& undo);
   void Remove(TaskId task, NodeId node, UndoLog& undo);  // no change when it is not there
 
-  const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
+  const std::vector<TaskId>& PodsOn(NodeId node) const { return on_[node].pods; }
   bool IsOn(TaskId task, NodeId node) const;
-  const Sums& SumsOf(NodeId node) const { return sums_[node]; }
+  const Sums& SumsOf(NodeId node) const { return on_[node].sums; }
   // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not
   // meaningful.
   const std::vector<TaskId>& with_required_anti_affinity() const { return anti_; }
@@ -49,7 +50,20 @@ class KubeView {
   uint64_t version() const { return version_; }
   void NoteRollback() { ++version_; }
 
+  // Asks for memory before its turn comes: what is kept of a node; then the list of its pods.
+  KRAFLA_FETCHES void FetchNode(NodeId node) const {
+    if (built_) Fetch(&on_[node]);
+  }
+  KRAFLA_FETCHES void FetchPods(NodeId node) const {
+    if (built_) Fetch(on_[node].pods.data());
+  }
+
  private:
+  // A line of the cache.
+  struct alignas(64) OnNode {
+    Sums sums;
+    std::vector<TaskId> pods;
+  };
   void AddNode(NodeId node);
   void AddSums(TaskId task, NodeId node, double sign);
 
@@ -57,8 +71,7 @@ class KubeView {
   bool built_ = false;
   int gpu_kind_ = -1;
   uint64_t version_ = 0;
-  Table<NodeId, std::vector<TaskId>> pods_;
-  Table<NodeId, Sums> sums_;
+  Table<NodeId, OnNode> on_;
   std::vector<TaskId> anti_;
   std::vector<TaskId> affine_;
   std::vector<std::pair<TaskId, NodeId>> arrivals_;

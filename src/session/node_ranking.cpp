@@ -6,6 +6,12 @@
 
 namespace krafla {
 
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 size_t NodeRanking::Count() const {
   size_t count = 0;
   for (const uint64_t word : allowed) count += static_cast<size_t>(std::popcount(word));
@@ -28,102 +34,78 @@ bool NodeRanking::AnyAllowed() const {
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
   among_ = among;
-  has_leaders_ = false;
-  leaders_.clear();
-  heads_.clear();
+  bounds_.assign(ranking.region_best.begin(), ranking.region_best.end());
+  is_open_.assign(bounds_.size(), false);
+  if (regions_.size() < bounds_.size()) regions_.resize(bounds_.size());
 }
 
-void BestFirst::FindLeaders() {
-  has_leaders_ = true;
-  others_ = {0, kEnd};
-  for (uint32_t block = 0; block < among_.size(); ++block) {
-    if (NodesOf(block) == 0) continue;
-    Item bound = BoundOf(block);
-    if (leaders_.size() == kLeaders && !Before(bound, leaders_.back())) {
-      if (others_.position == kEnd || Before(bound, others_)) others_ = bound;
-      continue;
-    }
-    if (leaders_.size() == kLeaders) {
-      others_ = leaders_.back();  // it came before all others
-      leaders_.pop_back();
-    }
-    auto at = leaders_.end();
-    while (at != leaders_.begin() && Before(bound, *(at - 1))) --at;
-    leaders_.insert(at, bound);
-  }
-  // In order, they are a heap.
-  for (const Item& bound : leaders_) {
-    const uint32_t block = bound.position / NodeRanking::kBlock;
-    heads_.push_back({bound, block, false, NodesOf(block)});
-  }
+// Four at a time: each comparison waits for the one before.
+double BestFirst::Region::Highest() const {
+  std::array<double, 4> highest{kNone, kNone, kNone, kNone};
+  for (size_t block = 0; block < bound.size(); block += highest.size())
+    for (size_t i = 0; i < highest.size(); ++i)
+      highest[i] = bound[block + i] > highest[i] ? bound[block + i] : highest[i];
+  return std::max(std::max(highest[0], highest[1]), std::max(highest[2], highest[3]));
 }
 
-void BestFirst::AddOthers() {
-  others_.position = kEnd;
-  for (uint32_t block = 0; block < among_.size(); ++block) {
-    const uint64_t nodes = NodesOf(block);
-    const auto is_leader = [&](const Item& leader) {
-      return leader.position == block * NodeRanking::kBlock;
-    };
-    if (nodes != 0 && std::none_of(leaders_.begin(), leaders_.end(), is_leader))
-      heads_.push_back({BoundOf(block), block, false, nodes});
+void BestFirst::Open(size_t at) {
+  is_open_[at] = true;
+  Region& region = regions_[at];
+  region.known = 0;
+  const size_t first = at * NodeRanking::kBlock;
+  const size_t blocks = std::min<size_t>(NodeRanking::kBlock, among_.size() - first);
+  for (size_t block = 0; block < blocks; ++block) {
+    region.left[block] = among_[first + block] & ranking_.allowed[first + block];
+    region.bound[block] = region.left[block] != 0 ? ranking_.block_best[first + block] : kNone;
   }
-  std::make_heap(heads_.begin(), heads_.end(),
-                 [](const Head& a, const Head& b) { return Before(b.best, a.best); });
+  std::fill(region.bound.begin() + static_cast<ptrdiff_t>(blocks), region.bound.end(), kNone);
+  bounds_[at] = region.Highest();
 }
 
-BestFirst::Item BestFirst::BestOf(uint32_t block, uint64_t nodes) const {
-  Item best{-std::numeric_limits<double>::infinity(), kEnd};
-  for (; nodes != 0; nodes &= nodes - 1) {
-    const uint32_t p = block * NodeRanking::kBlock + static_cast<uint32_t>(std::countr_zero(nodes));
-    if (best.position == kEnd || ranking_.scores[p] > best.score) best = {ranking_.scores[p], p};
+void BestFirst::FindBest(size_t at, size_t block) {
+  Region& region = regions_[at];
+  region.known |= uint64_t{1} << block;
+  const auto first =
+      static_cast<uint32_t>((at * NodeRanking::kBlock + block) * NodeRanking::kBlock);
+  double score = kNone;
+  for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
+    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
+    if (ranking_.scores[p] <= score) continue;
+    score = ranking_.scores[p];
+    region.best[block] = p;
   }
-  return best;
-}
-
-void BestFirst::SinkFirst() {
-  const Head sinking = heads_.front();
-  size_t at = 0;
-  for (;;) {
-    size_t child = 2 * at + 1;
-    if (child >= heads_.size()) break;
-    if (child + 1 < heads_.size() && Before(heads_[child + 1].best, heads_[child].best)) ++child;
-    if (!Before(heads_[child].best, sinking.best)) break;
-    heads_[at] = heads_[child];
-    at = child;
-  }
-  heads_[at] = sinking;
-}
-
-void BestFirst::DropFirst() {
-  heads_.front() = heads_.back();
-  heads_.pop_back();
-  if (!heads_.empty()) SinkFirst();
+  if (score == region.bound[block]) return;
+  region.bound[block] = score;
+  bounds_[at] = region.Highest();
 }
 
 uint32_t BestFirst::Next() {
-  if (!has_leaders_) FindLeaders();
   for (;;) {
-    if (others_.position != kEnd && (heads_.empty() || !Before(heads_.front().best, others_)))
-      AddOthers();
-    if (heads_.empty()) return kEnd;
-    Head& head = heads_.front();
-    if (!head.known) {
-      head.known = true;
-      head.best = BestOf(head.block, head.left);
-      SinkFirst();
+    // Positions rise with blocks and regions: of equal ones the first.
+    const auto highest = std::max_element(bounds_.begin(), bounds_.end());
+    if (highest == bounds_.end() || *highest == kNone) return kEnd;
+    const auto at = static_cast<size_t>(highest - bounds_.begin());
+    if (!is_open_[at]) {
+      Open(at);
+      continue;
+    }
+    Region& region = regions_[at];
+    size_t block = 0;
+    while (region.bound[block] != *highest) ++block;
+    const uint64_t bit = uint64_t{1} << block;
+    if ((region.known & bit) == 0) {
+      FindBest(at, block);
       continue;
     }
     // What is left there is no better; how good it is shows when its turn comes.
-    const uint32_t position = head.best.position++;
-    head.left &= ~(uint64_t{1} << position % NodeRanking::kBlock);
-    head.known = false;
-    if (head.left == 0) {
-      DropFirst();
-    } else {
-      SinkFirst();
+    const uint32_t position = region.best[block];
+    region.known &= ~bit;
+    region.left[block] &= ~(uint64_t{1} << position % NodeRanking::kBlock);
+    if (region.left[block] == 0) {
+      region.bound[block] = kNone;
+      bounds_[at] = region.Highest();
     }
-    if (!IsLeftOut(position)) return position;
+    if (ranking_.left_out == nullptr || !(*ranking_.left_out)[position]) return position;
   }
 }
 

@@ -1,6 +1,8 @@
 // A class's kept scores of nodes, and going through nodes best first without sorting all of them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +16,8 @@ struct NodeRanking {
   std::span<const double> scores;
   // Of each block: no score of an allowed node there is higher.
   std::span<const double> block_best;
+  // Of kBlock blocks: none of their maxima is higher.
+  std::span<const double> region_best;
   // A bit per node: no refusal that evictions cannot lift.
   std::span<const uint64_t> allowed;
   // Nodes an earlier search found beyond help; null: none.
@@ -30,9 +34,9 @@ struct NodeRanking {
 
 // The highest score first, of equal ones the first position.
 //
-// One number per block says how good its nodes can be. The few blocks with the highest wait in a
-// heap, and within a block the best that is left is looked for each time; most are content before
-// any other block can have the next node. Then all the others join the heap.
+// One number per region says how good its blocks can be, and one per block how good its nodes. They
+// are looked at from above: only the region that has the highest is opened, only in the block that
+// has the highest the best node is looked for. Most are content with one of the first nodes.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
@@ -42,40 +46,22 @@ class BestFirst {
   uint32_t Next();
 
  private:
-  struct Item {
-    double score;
-    uint32_t position;
+  struct Region {
+    uint64_t known;  // a bit per block: `best` is
+    // By block. No node that is left has a higher score; when the best is known, its score.
+    std::array<double, NodeRanking::kBlock> bound;
+    std::array<uint32_t, NodeRanking::kBlock> best;  // its position
+    std::array<uint64_t, NodeRanking::kBlock> left;  // nodes that are still to come
+    double Highest() const;
   };
-  struct Head {
-    Item best;  // unless it is known, no node that is left comes before
-    uint32_t block;
-    bool known;
-    uint64_t left;  // its nodes that are still to come
-  };
-  static bool Before(const Item& a, const Item& b) {
-    return a.score != b.score ? a.score > b.score : a.position < b.position;
-  }
-  void FindLeaders();
-  void AddOthers();
-  Item BoundOf(uint32_t block) const {
-    return {ranking_.block_best[block], block * NodeRanking::kBlock};
-  }
-  uint64_t NodesOf(uint32_t block) const { return among_[block] & ranking_.allowed[block]; }
-  bool IsLeftOut(uint32_t position) const {
-    return ranking_.left_out != nullptr && (*ranking_.left_out)[position];
-  }
-  Item BestOf(uint32_t block, uint64_t nodes) const;
-  // The first block has come further back in the order.
-  void SinkFirst();
-  void DropFirst();
+  void Open(size_t region);
+  void FindBest(size_t region, size_t block);
 
   NodeRanking ranking_;
   std::span<const uint64_t> among_;
-  static constexpr size_t kLeaders = 8;
-  bool has_leaders_ = false;
-  std::vector<Item> leaders_;  // bounds of the blocks that came first
-  Item others_{};              // no node of another block comes before; kEnd: there is none
-  std::vector<Head> heads_;    // a heap
+  std::vector<double> bounds_;  // by region
+  std::vector<bool> is_open_;   // by region
+  std::vector<Region> regions_;
 };
 
 }  // namespace krafla

@@ -15,12 +15,17 @@ struct World {
   std::vector<uint64_t> among;
   std::vector<bool> left_out;
   std::vector<double> block_best;
+  std::vector<double> region_best;
 
   static bool Has(const std::vector<uint64_t>& bits, uint32_t p) {
     return ((bits[p / 64] >> (p % 64)) & 1) != 0;
   }
   NodeRanking Ranking() const {
-    return {.scores = scores, .block_best = block_best, .allowed = allowed, .left_out = &left_out};
+    return {.scores = scores,
+            .block_best = block_best,
+            .region_best = region_best,
+            .allowed = allowed,
+            .left_out = &left_out};
   }
 };
 
@@ -42,12 +47,16 @@ World RandomWorld(std::mt19937& random, uint32_t nodes) {
   for (uint32_t p = 0; p < nodes; ++p)
     if (World::Has(world.allowed, p))
       world.block_best[p / 64] = std::max(world.block_best[p / 64], world.scores[p]);
+  world.region_best.assign((words + 63) / 64, -std::numeric_limits<double>::infinity());
+  for (size_t block = 0; block < words; ++block)
+    world.region_best[block / 64] =
+        std::max(world.region_best[block / 64], world.block_best[block]);
   return world;
 }
 
 TEST(BestFirst, GoesThroughNodesAsIfTheyWereSorted) {
   std::mt19937 random(7);
-  for (const uint32_t nodes : {0U, 1U, 63U, 64U, 65U, 300U, 1000U}) {
+  for (const uint32_t nodes : {0U, 1U, 63U, 64U, 65U, 300U, 1000U, 9000U}) {
     const World world = RandomWorld(random, nodes);
     std::vector<uint32_t> expected;
     for (uint32_t p = 0; p < nodes; ++p)

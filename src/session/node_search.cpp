@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/words_of_bits.h"
+#include "session/reason_counts.h"
 
 namespace krafla {
 
@@ -41,52 +43,52 @@ double BestOfRegion(const std::vector<double>& block_best, size_t region) {
   return *std::max_element(begin, begin + std::min<ptrdiff_t>(kBlock, block_best.end() - begin));
 }
 
+void FindRegions(const std::vector<double>& block_best, std::vector<double>& region_best) {
+  region_best.resize((block_best.size() + kBlock - 1) / kBlock);
+  for (size_t region = 0; region < region_best.size(); ++region)
+    region_best[region] = BestOfRegion(block_best, region);
+}
+
+// A block's best was `old` before.
+void FollowBlock(const std::vector<double>& block_best, std::vector<double>& region_best,
+                 size_t block, double old) {
+  double& best = region_best[block / kBlock];
+  if (block_best[block] >= best) {
+    best = block_best[block];
+  } else if (old == best) {
+    best = BestOfRegion(block_best, block / kBlock);
+  }
+}
+
 }  // namespace
-
-RefusalMemory::Nodes* RefusalMemory::Find(JobId job, uint16_t role) {
-  auto it = by_role_.find(uint64_t{job.value} << 16 | role);
-  return it == by_role_.end() ? nullptr : &it->second;
-}
-
-RefusalMemory::Nodes& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t nodes) {
-  Nodes& refused = by_role_[uint64_t{job.value} << 16 | role];
-  if (refused.left.empty()) refused.left.assign((nodes + kBlock - 1) / kBlock, ~uint64_t{0});
-  return refused;
-}
-
-void RefusalMemory::Nodes::Add(size_t block, uint64_t nodes, Refusal refusal) {
-  auto saying = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
-    return s.refusal.codes == refusal.codes && s.refusal.reason == refusal.reason;
-  });
-  if (saying == said.end())
-    saying = said.insert(saying, {refusal, std::vector<uint64_t>(left.size(), 0)});
-  saying->nodes[block] |= nodes;
-  left[block] &= ~nodes;
-}
 
 // Everything here is by position in nodes_by_name; a bit per node is in words of kBlock.
 struct NodeSearch::ClassCache {
   std::shared_ptr<FixedAnswers> fixed;
   std::shared_ptr<SharedScores> shared;  // null: there are none
-  uint64_t used = 0;                     // when it was last asked for
+  std::list<ClassId>::iterator used;     // its place among all
 
   // Kept while all answers depend on the node alone; good up to `synced` of the session's node
   // changes.
   bool local = false;
   size_t synced = 0;
+  uint32_t scores_synced = 0;   // … by the count of the book of scores
   bool fits = false;            // these are good:
   std::vector<uint64_t> later;  // bits: the request fits what will be free
   std::vector<uint64_t> now;    // bits: … and what is free now
   // Where the request fits, and where preemption wanted to know, scores are known.
   std::vector<uint64_t> scored;
-  std::unique_ptr<double[]> score;  // memory of which only what is known is ever touched
-  std::vector<uint64_t> known;      // bits: predicates have been asked
-  std::vector<uint64_t> passes;     // bits: it fits, and no predicate refuses as far as is known
-  std::vector<double> block_best;   // the highest score where the request fits now and it passes
+  double* score = nullptr;              // the shared ones, or its own
+  std::unique_ptr<double[]> own_score;  // memory of which only what is known is ever touched
+  // Whether a node passes is asked when it would be the best.
+  std::vector<uint64_t> refuses;    // bits: some predicate refuses
+  std::vector<uint64_t> passes;     // bits: none does
+  std::vector<double> block_best;   // the highest score where the request fits now, but refusals
   std::vector<double> region_best;  // the highest of kBlock blocks
   // For preemption; empty until it asks. The highest known score of nodes that are allowed.
   std::vector<double> allowed_best;
-  std::vector<uint64_t> allowed;  // only where that is not among the fixed answers
+  std::vector<double> allowed_region_best;  // no lower than the highest of kBlock blocks
+  std::vector<uint64_t> allowed;            // only where that is not among the fixed answers
   // Why nothing fitted, and up to which change that is known: the next task of the class need not
   // ask again.
   FitError failure;
@@ -95,59 +97,8 @@ struct NodeSearch::ClassCache {
   const std::vector<uint64_t>& Allowed() const {
     return fixed->unclear.empty() ? fixed->allowed : allowed;
   }
-};
-
-// How many nodes gave each reason, in the order of the first node that did.
-class NodeSearch::ReasonCounts {
- public:
-  explicit ReasonCounts(size_t nodes) { error_.nodes = static_cast<int>(nodes); }
-
-  // `count` nodes, the first of them at `position`.
-  void Add(ReasonCode reason, uint32_t position, int count) {
-    if (reason == 0) return;
-    if (reason != last_) {
-      last_ = reason;
-      const auto it = std::find_if(error_.reasons.begin(), error_.reasons.end(),
-                                   [&](const auto& r) { return r.first == reason; });
-      slot_ = static_cast<size_t>(it - error_.reasons.begin());
-      if (it == error_.reasons.end()) {
-        error_.reasons.emplace_back(reason, 0);
-        first_.push_back(position);
-      }
-    }
-    error_.reasons[slot_].second += count;
-    first_[slot_] = std::min(first_[slot_], position);
-  }
-  void Add(Refusal refusal, uint32_t position) { Add(refusal, position / kBlock, BitOf(position)); }
-  // Some nodes of a block.
-  void Add(Refusal refusal, size_t block, uint64_t nodes) {
-    if (nodes == 0) return;
-    const uint32_t first =
-        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
-    Add(refusal.reason, first, std::popcount(nodes));
-    if (!refusal.unresolvable()) return;
-    if (unresolvable_.empty()) unresolvable_.resize(static_cast<size_t>(error_.nodes), false);
-    ForEachNode(block, nodes, [&](uint32_t p) { unresolvable_[p] = true; });
-  }
-  FitError Take() {
-    std::vector<size_t> order(first_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(),
-              [&](size_t l, size_t r) { return first_[l] < first_[r]; });
-    std::vector<std::pair<ReasonCode, int>> reasons;
-    for (const size_t i : order) reasons.push_back(error_.reasons[i]);
-    error_.reasons = std::move(reasons);
-    if (!unresolvable_.empty())
-      error_.unresolvable = std::make_shared<const std::vector<bool>>(std::move(unresolvable_));
-    return std::move(error_);
-  }
-
- private:
-  FitError error_;
-  std::vector<uint32_t> first_;  // by reason
-  std::vector<bool> unresolvable_;
-  ReasonCode last_ = 0;
-  size_t slot_ = 0;  // of the last reason: neighbours tend to say the same
+  uint64_t Fitting(size_t block) const { return now[block] & ~refuses[block]; }
+  uint64_t Ranked(size_t block) const { return scored[block] & Allowed()[block]; }
 };
 
 NodeSearch::NodeSearch(Session& session)
@@ -180,29 +131,25 @@ NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
   std::unique_ptr<ClassCache>& slot = caches_[cls];
   if (slot == nullptr) {
     slot = NewCache();
-    cached_.push_back(cls);
     slot->fixed = fixed_.Find(cls);
     slot->shared = scores_.Find(cls);
+    slot->used = used_.insert(used_.end(), cls);
   } else {
     fixed_.CatchUp(cls, *slot->fixed);
+    used_.splice(used_.end(), used_, slot->used);
   }
-  slot->used = ++asked_;
   return *slot;
 }
 
 // Classes come and go, some with a single job: beyond so many bytes the one that has not been used
 // longest makes room.
 std::unique_ptr<NodeSearch::ClassCache> NodeSearch::NewCache() {
-  constexpr size_t kBytesPerNode = 12;
-  constexpr size_t kMaxBytes = 64 << 20;
+  constexpr size_t kBytesPerNode = 2;  // but for scores of its own
+  constexpr size_t kMaxBytes = 16 << 20;
   const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
-  if (cached_.size() < most) return std::make_unique<ClassCache>();
-  const auto oldest = std::min_element(cached_.begin(), cached_.end(), [&](ClassId l, ClassId r) {
-    return caches_[l]->used < caches_[r]->used;
-  });
-  std::unique_ptr<ClassCache> cache = std::move(caches_[*oldest]);
-  *oldest = cached_.back();
-  cached_.pop_back();
+  if (used_.size() < most) return std::make_unique<ClassCache>();
+  std::unique_ptr<ClassCache> cache = std::move(caches_[used_.front()]);
+  used_.pop_front();
   cache->local = false;
   cache->allowed_best.clear();
   cache->failure_at = SIZE_MAX;
@@ -223,8 +170,8 @@ void NodeSearch::Follow(const ClusterChanges& changes) {
 }
 
 void NodeSearch::Forget() {
-  for (const ClassId cls : cached_) caches_[cls].reset();
-  cached_.clear();
+  for (const ClassId cls : used_) caches_[cls].reset();
+  used_.clear();
   companions_.clear();
   fixed_.Forget();
   scores_.Forget();
@@ -236,7 +183,7 @@ void NodeSearch::Verify() {
   std::vector<bool> has_tasks(caches_.size(), false);
   for (const Task& task : cluster_.tasks) has_tasks[task.cls.value] = true;
   const std::vector<NodeId>& changes = session_.node_changes();
-  for (const ClassId cls : std::vector(cached_)) {
+  for (const ClassId cls : std::vector<ClassId>(used_.begin(), used_.end())) {
     if (!has_tasks[cls.value]) continue;
     ClassCache& cache = CacheOf(cls);
     const FixedAnswers fresh = fixed_.Ask(cls);
@@ -334,29 +281,36 @@ double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
   return by_node + by_batch;
 }
 
-// Whether a node that is thought to pass does. Most are never the best, and never asked.
+// Whether a node passes; remembered until it changes.
 bool NodeSearch::Passes(TaskId task, ClassCache& cache, uint32_t p) {
   const size_t block = p / kBlock;
-  if ((cache.known[block] & BitOf(p)) != 0) return true;
-  cache.known[block] |= BitOf(p);
-  if (!CheckAt(task, cache, p).refused()) return true;
-  cache.passes[block] &= ~BitOf(p);
-  return false;
+  if ((cache.passes[block] & BitOf(p)) != 0) return true;
+  if ((cache.refuses[block] & BitOf(p)) != 0) return false;
+  const bool passes = !CheckAt(task, cache, p).refused();
+  (passes ? cache.passes : cache.refuses)[block] |= BitOf(p);
+  return passes;
 }
 
 void NodeSearch::AskScore(TaskId task, ClassCache& cache, uint32_t p) {
   cache.scored[p / kBlock] |= BitOf(p);
-  cache.score[p] = SharedScore(cluster_.tasks[task].cls, cache, p);
-  KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
+  const ClassId cls = cluster_.tasks[task].cls;
+  if (cache.shared != nullptr) {
+    (void)SharedScore(cls, *cache.shared, p);
+  } else {
+    cache.score[p] = LocalScore(cls, cluster_.nodes_by_name[p]);
+    KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
+  }
 }
 
 // The book has caught up with changes.
-double NodeSearch::SharedScore(ClassId cls, ClassCache& cache, uint32_t p) {
+double NodeSearch::SharedScore(ClassId cls, SharedScores& shared, uint32_t p) {
   const uint32_t change = scores_.LastChange(p);
-  if (cache.shared != nullptr && cache.shared->Knows(p, change)) return cache.shared->At(p);
-  const double score = LocalScore(cls, cluster_.nodes_by_name[p]);
-  if (cache.shared != nullptr) cache.shared->Set(p, change, score);
-  return score;
+  if (!shared.Knows(p, change)) {
+    const double score = LocalScore(cls, cluster_.nodes_by_name[p]);
+    KRAFLA_CHECK(std::isfinite(score), "only a batch score may say that it cannot tell");
+    shared.Set(p, change, score);
+  }
+  return shared.At(p);
 }
 
 // Nothing is known yet.
@@ -365,18 +319,19 @@ void NodeSearch::Begin(ClassCache& cache) {
   const size_t blocks = (n + kBlock - 1) / kBlock;
   cache.local = true;
   cache.fits = false;
-  cache.later.assign(blocks, 0);
-  cache.now.assign(blocks, 0);
-  cache.scored.assign(blocks, 0);
-  cache.known.assign(blocks, 0);
-  cache.passes.assign(blocks, 0);
-  if (cache.score == nullptr) cache.score = std::make_unique_for_overwrite<double[]>(n);
+  for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.refuses, &cache.passes})
+    bits->assign(blocks, 0);
+  if (cache.shared == nullptr && cache.own_score == nullptr)
+    cache.own_score = std::make_unique_for_overwrite<double[]>(n);
+  cache.score = cache.shared != nullptr ? cache.shared->data() : cache.own_score.get();
   cache.block_best.assign(blocks, kNone);
   cache.region_best.assign((blocks + kBlock - 1) / kBlock, kNone);
-  if (!cache.allowed_best.empty()) cache.allowed_best.assign(blocks, kNone);
+  if (cache.allowed_best.empty()) return;
+  cache.allowed_best.assign(blocks, kNone);
+  FindRegions(cache.allowed_best, cache.allowed_region_best);
 }
 
-// Which nodes have room, and what those say of which it is not known yet.
+// Which nodes have room, and the scores of those of which they are not known yet.
 void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   const FreeAmounts& free = Free();
   const AmountColumns::Question fits_later = free.later().Ask(cluster_.Request(task));
@@ -387,53 +342,50 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
     cache.later[block] = later;
     cache.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
     if (later == 0) continue;
-    ForEachNode(block, later & ~cache.scored[block], [&](uint32_t p) { AskScore(task, cache, p); });
-    cache.passes[block] |= later & ~cache.known[block] & cache.fixed->open[block];
-    cache.block_best[block] =
-        BestOfBlock(cache.score.get(), block, cache.now[block] & cache.passes[block]);
+    cache.refuses[block] |= later & ~cache.fixed->open[block];
+    ForEachNode(block, later & ~cache.scored[block] & ~cache.refuses[block],
+                [&](uint32_t p) { AskScore(task, cache, p); });
+    cache.block_best[block] = BestOfBlock(cache.score, block, cache.Fitting(block));
     if (!cache.allowed_best.empty())
-      cache.allowed_best[block] =
-          BestOfBlock(cache.score.get(), block, cache.scored[block] & cache.Allowed()[block]);
+      cache.allowed_best[block] = BestOfBlock(cache.score, block, cache.Ranked(block));
   }
-  for (size_t region = 0; region < cache.region_best.size(); ++region)
-    cache.region_best[region] = BestOfRegion(cache.block_best, region);
+  FindRegions(cache.block_best, cache.region_best);
+  if (!cache.allowed_best.empty()) FindRegions(cache.allowed_best, cache.allowed_region_best);
 }
 
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   const size_t block = p / kBlock;
   const uint64_t bit = BitOf(p);
-  const bool counted = (cache.now[block] & cache.passes[block] & bit) != 0;
+  const bool counted = (cache.Fitting(block) & bit) != 0;
   const bool ranked = (cache.scored[block] & bit) != 0;
-  const double old = ranked ? cache.score[p] : kNone;
-  for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.known, &cache.passes})
+  // Another class of the same scores may have asked since: then the old one is gone.
+  const bool has_old =
+      ranked && (cache.shared == nullptr || cache.shared->AskedAt(p) <= cache.scores_synced);
+  const double old = has_old ? cache.score[p] : kNone;
+  for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.refuses, &cache.passes})
     (*bits)[block] &= ~bit;
   const NodeId node = cluster_.nodes_by_name[p];
   const Resource& request = cluster_.Request(task);
   if (cache.fits && request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
     cache.later[block] |= bit;
     if (request.LessEqual(cluster_.idle[node], Missing::kZero)) cache.now[block] |= bit;
-    cache.passes[block] |= bit & cache.fixed->open[block];
-    AskScore(task, cache, p);
+    cache.refuses[block] |= bit & ~cache.fixed->open[block];
+    if ((cache.refuses[block] & bit) == 0) AskScore(task, cache, p);
   }
-  const auto follow = [&](double& best, bool before, bool after, auto&& nodes) {
-    if (after && cache.score[p] >= best) {
+  const auto follow = [&](std::vector<double>& best_of, std::vector<double>& region_best,
+                          bool before, uint64_t nodes) {
+    double& best = best_of[block];
+    const double old_best = best;
+    if ((nodes & bit) != 0 && cache.score[p] >= best) {
       best = cache.score[p];
-    } else if (before && old == best) {
-      best = BestOfBlock(cache.score.get(), block, nodes());
+    } else if (before && (!has_old || old == best)) {
+      best = BestOfBlock(cache.score, block, nodes);
     }
+    FollowBlock(best_of, region_best, block, old_best);
   };
-  const auto fitting = [&] { return cache.now[block] & cache.passes[block]; };
-  const double old_best = cache.block_best[block];
-  follow(cache.block_best[block], counted, (fitting() & bit) != 0, fitting);
-  double& region_best = cache.region_best[block / kBlock];
-  if (cache.block_best[block] >= region_best) {
-    region_best = cache.block_best[block];
-  } else if (old_best == region_best) {
-    region_best = BestOfRegion(cache.block_best, block / kBlock);
-  }
-  if (cache.allowed_best.empty()) return;
-  const auto allowed = [&] { return cache.scored[block] & cache.Allowed()[block]; };
-  follow(cache.allowed_best[block], ranked, (allowed() & bit) != 0, allowed);
+  follow(cache.block_best, cache.region_best, counted, cache.Fitting(block));
+  if (!cache.allowed_best.empty())
+    follow(cache.allowed_best, cache.allowed_region_best, ranked, cache.Ranked(block));
 }
 
 // Whether to ask anew what is known is less work than to look again at so many nodes. Those without
@@ -460,6 +412,7 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache, bool fits) {
     }
   }
   cache.synced = changes.size();
+  cache.scores_synced = scores_.changes();
   if (fits && !cache.fits) LookAtAll(task, cache);
 }
 
@@ -562,27 +515,27 @@ NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idl
 
 NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
   // The first of the best without looking at all: a number per region, then per block of one.
-  for (;;) {
+  while (true) {
     const auto region = std::max_element(cache.region_best.begin(), cache.region_best.end());
     if (region == cache.region_best.end() || *region == kNone) break;
     size_t block = static_cast<size_t>(region - cache.region_best.begin()) * kBlock;
     while (cache.block_best[block] != *region) ++block;
-    uint64_t nodes = cache.now[block] & cache.passes[block];
+    const double best = cache.block_best[block];
+    uint64_t nodes = cache.Fitting(block);
     uint32_t p = 0;
     do {
       p = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
       nodes &= nodes - 1;
-    } while (cache.score[p] != cache.block_best[block]);
+    } while (cache.score[p] != best);
     if (Passes(task, cache, p)) return {cluster_.nodes_by_name[p], true};
-    cache.block_best[block] =
-        BestOfBlock(cache.score.get(), block, cache.now[block] & cache.passes[block]);
-    *region = BestOfRegion(cache.block_best, block / kBlock);
+    cache.block_best[block] = BestOfBlock(cache.score, block, cache.Fitting(block));
+    FollowBlock(cache.block_best, cache.region_best, block, best);
   }
   uint32_t best = kNowhere;
   for (size_t b = 0; b < cache.later.size(); ++b)
-    ForEachNode(b, cache.later[b] & cache.passes[b], [&](uint32_t p) {
-      if ((best == kNowhere || cache.score[p] > cache.score[best]) && Passes(task, cache, p))
-        best = p;
+    ForEachNode(b, cache.later[b] & ~cache.refuses[b], [&](uint32_t p) {
+      if (best != kNowhere && cache.score[p] <= cache.score[best]) return;
+      if (Passes(task, cache, p)) best = p;
     });
   if (best == kNowhere) return {};
   return {cluster_.nodes_by_name[best], false};
@@ -718,26 +671,45 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
       cache.allowed[p / kBlock] = (cache.allowed[p / kBlock] & ~BitOf(p)) | bit;
     }
   }
-  if (first || !cache.fixed->unclear.empty())
-    for (size_t block = 0; block < cache.known.size(); ++block)
-      cache.allowed_best[block] =
-          BestOfBlock(cache.score.get(), block, cache.scored[block] & cache.Allowed()[block]);
-  return NodeRanking{.scores = {cache.score.get(), cluster_.nodes_by_name.size()},
+  if (first || !cache.fixed->unclear.empty()) {
+    for (size_t block = 0; block < cache.scored.size(); ++block)
+      cache.allowed_best[block] = BestOfBlock(cache.score, block, cache.Ranked(block));
+    FindRegions(cache.allowed_best, cache.allowed_region_best);
+  }
+  return NodeRanking{.scores = {cache.score, cluster_.nodes_by_name.size()},
                      .block_best = cache.allowed_best,
+                     .region_best = cache.allowed_region_best,
                      .allowed = cache.Allowed(),
                      .left_out = LeftOut(task)};
 }
 
-void NodeSearch::ScoreRanked(TaskId task, std::span<const uint64_t> among) {
+void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {
   ClassCache& cache = *caches_[cluster_.tasks[task].cls];
   scores_.CatchUp(session_.node_changes(), position_of_);
-  for (size_t block = 0; block < among.size(); ++block) {
-    ForEachNode(block, among[block] & ~cache.scored[block], [&](uint32_t p) {
-      AskScore(task, cache, p);
-      if ((cache.Allowed()[block] & BitOf(p)) != 0)
-        cache.allowed_best[block] = std::max(cache.allowed_best[block], cache.score[p]);
-    });
-  }
+  const std::span<const uint64_t> allowed = cache.Allowed();
+  const std::span<const uint64_t> scored = cache.scored;
+  // Mostly all are known.
+  ForEachWordNotZero(
+      among.size(), [&](size_t block) { return among[block] & allowed[block] & ~scored[block]; },
+      [&](size_t block, uint64_t unknown) {
+        ForEachNode(block, unknown, [&](uint32_t p) { AskRanked(task, cache, p); });
+        return true;
+      });
+}
+
+void NodeSearch::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
+  ClassCache& cache = *caches_[cluster_.tasks[task].cls];
+  scores_.CatchUp(session_.node_changes(), position_of_);
+  for (const uint32_t p : positions)
+    if ((cache.scored[p / kBlock] & BitOf(p)) == 0) AskRanked(task, cache, p);
+}
+
+void NodeSearch::AskRanked(TaskId task, ClassCache& cache, uint32_t p) {
+  AskScore(task, cache, p);
+  const size_t block = p / kBlock;
+  if ((cache.Allowed()[block] & BitOf(p)) == 0) return;
+  for (double* best : {&cache.allowed_best[block], &cache.allowed_region_best[block / kBlock]})
+    *best = std::max(*best, cache.score[p]);
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
@@ -745,9 +717,11 @@ void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
   const ClassId cls = cluster_.tasks[task].cls;
   scores.resize(positions.size());
   if (ScoresAreNodeLocal(cls)) {
-    ClassCache& cache = CacheOf(cls);
     scores_.CatchUp(session_.node_changes(), position_of_);
-    for (size_t i = 0; i < positions.size(); ++i) scores[i] = SharedScore(cls, cache, positions[i]);
+    SharedScores* shared = CacheOf(cls).shared.get();
+    for (size_t i = 0; i < positions.size(); ++i)
+      scores[i] = shared != nullptr ? SharedScore(cls, *shared, positions[i])
+                                    : LocalScore(cls, cluster_.nodes_by_name[positions[i]]);
     return;
   }
   std::vector<NodeId> nodes(positions.size());

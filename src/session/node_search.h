@@ -17,6 +17,7 @@
 // Ties: nodes by name, the first of equals.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,40 +27,13 @@
 #include "session/fixed_answers.h"
 #include "session/free_amounts.h"
 #include "session/node_ranking.h"
+#include "session/refusal_memory.h"
 #include "session/score_book.h"
 #include "session/session.h"
 
 namespace krafla {
 
-// Nodes that refused pods of one role of a job, by position in nodes_by_name (Volcano's predicate
-// error cache).
-class RefusalMemory {
- public:
-  struct Nodes {
-    std::vector<uint64_t> left;  // a bit for each that has not refused
-    // Of the others, for each of the few things that are said, a bit for who said it.
-    struct Saying {
-      Refusal refusal;
-      std::vector<uint64_t> nodes;
-    };
-    std::vector<Saying> said;
-
-    bool Refused(uint32_t position) const {
-      return (left[position / 64] >> position % 64 & 1) == 0;
-    }
-    void Add(uint32_t position, Refusal refusal) {
-      Add(position / 64, uint64_t{1} << position % 64, refusal);
-    }
-    // Some of 64 nodes, none of which has refused before.
-    void Add(size_t block, uint64_t nodes, Refusal refusal);
-  };
-  // Null when nothing was refused yet.
-  Nodes* Find(JobId job, uint16_t role);
-  Nodes& FindOrMake(JobId job, uint16_t role, size_t nodes);
-
- private:
-  std::unordered_map<uint64_t, Nodes> by_role_;
-};
+class ReasonCounts;
 
 class NodeSearch {
  public:
@@ -107,10 +81,11 @@ class NodeSearch {
   // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
   // The same, from what is kept; nothing when scores, or which nodes evictions cannot help, depend
-  // on more than each node alone. Scores are known of nodes that ScoreRanked has been told of
-  // since, a bit per position.
+  // on more than each node alone. Scores are known of nodes that have been asked for since: those
+  // that are allowed of some, a bit per position; or all of some, given by position.
   std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
-  void ScoreRanked(TaskId task, std::span<const uint64_t> among);
+  void ScoreAllowed(TaskId task, std::span<const uint64_t> among);
+  void ScoreAt(TaskId task, std::span<const uint32_t> positions);
   // Whether there is such a ranking.
   bool CanRank(TaskId task, const RefusalMemory* memory);
   // By position: what the task's earlier FitError calls unresolvable; null: nothing.
@@ -124,7 +99,6 @@ class NodeSearch {
 
  private:
   struct ClassCache;
-  class ReasonCounts;
 
   ClassCache& CacheOf(ClassId cls);
   std::unique_ptr<ClassCache> NewCache();
@@ -140,9 +114,10 @@ class NodeSearch {
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
   bool Passes(TaskId task, ClassCache& cache, uint32_t position);
   void AskScore(TaskId task, ClassCache& cache, uint32_t position);
+  void AskRanked(TaskId task, ClassCache& cache, uint32_t position);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
+  double SharedScore(ClassId cls, SharedScores& shared, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
-  double SharedScore(ClassId cls, ClassCache& cache, uint32_t position);
   Choice BestKept(TaskId task, ClassCache& cache);
   Choice BestOf(TaskId task, std::span<const uint32_t> idle, std::span<const uint32_t> future);
   uint32_t BestPosition(TaskId task, std::span<const uint32_t> positions);
@@ -162,8 +137,7 @@ class NodeSearch {
   FreeAmounts free_;
   std::vector<ReasonCode> insufficient_;  // by kind
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;
-  std::vector<ClassId> cached_;  // those there are, in no particular order
-  uint64_t asked_ = 0;           // counts calls, to find the cache that has not been used longest
+  std::list<ClassId> used_;  // those there are, the one that has not been used longest first
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<bool> prepared_;         // by TaskId
   std::vector<uint32_t> refreshed_;    // by position: the last synchronization that looked at it

@@ -23,6 +23,8 @@ class SharedScores {
   // `change`: the last change of the node; not 0.
   bool Knows(uint32_t position, uint32_t change) const { return asked_at_[position] == change; }
   double At(uint32_t position) const { return scores_[position]; }
+  uint32_t AskedAt(uint32_t position) const { return asked_at_[position]; }
+  double* data() { return scores_.get(); }
   void Set(uint32_t position, uint32_t change, double score) {
     asked_at_[position] = change;
     scores_[position] = score;
@@ -43,7 +45,8 @@ class ScoreBook {
 
   // Follows the list of changed nodes; comes before questions.
   void CatchUp(const std::vector<NodeId>& node_changes, const std::vector<uint32_t>& position_of);
-  // Counts changes: the last one of a node.
+  // Counts changes: all so far, and the last one of a node.
+  uint32_t changes() const { return changes_; }
   uint32_t LastChange(uint32_t position) const { return last_change_[position]; }
   // Nothing that is kept is good any more.
   void Forget();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/fetch_tasks.h"
 #include "session/job_checks.h"
 
 namespace krafla {
@@ -194,12 +195,15 @@ std::vector<ZoneDrainer::FoundTask> ZoneDrainer::FindOnNodes(
     std::span<const DrainZone* const> zones) const {
   std::vector<FoundTask> found;
   for (const DrainZone* zone : zones)
-    for (NodeId node : zone->nodes)
-      for (TaskId id : cluster_.nodes[node].tasks) {
+    for (size_t at = 0; at < zone->nodes.size(); ++at) {
+      FetchTasksAhead<true>(cluster_, zone->nodes.size(), at,
+                            [&](size_t i) { return zone->nodes[i]; });
+      for (TaskId id : cluster_.nodes[zone->nodes[at]].tasks) {
         if (In(taken_, id) || !IsToGo(id, *zone)) continue;
         const Task& task = cluster_.tasks[id];
         found.push_back({id, task.job, task.role_index});
       }
+    }
   return found;
 }
 

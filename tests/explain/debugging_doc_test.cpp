@@ -46,7 +46,7 @@ bool IsDefined(const std::string& name, const std::vector<std::string>& sources)
   const size_t colons = name.rfind("::");
   const std::string cls = colons == std::string::npos ? "" : name.substr(0, colons);
   const std::string function = colons == std::string::npos ? name : name.substr(colons + 2);
-  const std::regex as_member("\\b(class|struct) " + cls + "\\b");
+  const std::regex as_member("\\b(class|struct) (alignas\\(\\d+\\) )?" + cls + "\\b");
   const std::regex definition("[A-Za-z>&*] " + function + "\\(");
   for (const std::string& source : sources) {
     if (!cls.empty() && source.find(name + "(") != std::string::npos) return true;

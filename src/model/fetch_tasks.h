@@ -1,0 +1,38 @@
+// Asking for the tasks on nodes before their turn comes (base/fetch.h says why).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/fetch.h"
+#include "model/cluster.h"
+
+namespace krafla {
+
+// For whoever goes through nodes and the tasks on them: the turn has come to node(at). `kJobs`:
+// also the jobs of these tasks.
+template <bool kJobs = false, class NodeAt>
+KRAFLA_FETCHES void FetchTasksAhead(const Cluster& cluster, size_t nodes, size_t at,
+                                    NodeAt&& node) {
+  // Nodes from one to the next. Each thing is found through what was asked for a step before.
+  constexpr size_t kJobsAt = 1;
+  constexpr size_t kTasksAt = kJobs ? 3 : 2;
+  constexpr size_t kListsAt = kTasksAt + 2;
+  constexpr size_t kNodesAt = kListsAt + 2;
+  if (at + kNodesAt < nodes) Fetch(&cluster.nodes[node(at + kNodesAt)].tasks);
+  if (at + kListsAt < nodes) Fetch(cluster.nodes[node(at + kListsAt)].tasks.data());
+  if (at + kTasksAt < nodes)
+    for (const TaskId id : cluster.nodes[node(at + kTasksAt)].tasks) Fetch(&cluster.tasks[id]);
+  if (kJobs && at + kJobsAt < nodes)
+    for (const TaskId id : cluster.nodes[node(at + kJobsAt)].tasks)
+      if (const JobId job = cluster.tasks[id].job; job.valid()) Fetch(&cluster.jobs[job]);
+}
+
+// For whoever looks at the tasks of one node and at their jobs: all are asked for at once.
+KRAFLA_FETCHES void FetchTasksAndJobs(const Cluster& cluster, std::span<const TaskId> tasks) {
+  for (const TaskId id : tasks) Fetch(&cluster.tasks[id]);
+  for (const TaskId id : tasks)
+    if (const JobId job = cluster.tasks[id].job; job.valid()) Fetch(&cluster.jobs[job]);
+}
+
+}  // namespace krafla
