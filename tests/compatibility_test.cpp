@@ -5,6 +5,7 @@
 
 #include "base/diagnostics.h"
 #include "scheduler/vocabulary.h"
+#include "session/eviction_reason.h"
 #include "support/cycle.h"
 #include "support/tiny_cluster.h"
 
@@ -756,7 +757,8 @@ tiers:
   cycle.Run();
   Pods in_order;
   for (const Eviction& e : cycle.session->plan.evictions)
-    in_order.push_back(cycle.cluster.TaskKey(e.task) + " " + std::string(ToString(e.reason)));
+    in_order.push_back(cycle.cluster.TaskKey(e.task) + " " +
+                       std::string(ToString(ReasonOf(*cycle.session, e))));
   EXPECT_EQ(in_order, (Pods{"default/low-a-0 priority", "default/own-a-0 within-job",
                             "default/low-b-0 priority", "default/own-b-0 within-job"}));
 }

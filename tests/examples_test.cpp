@@ -87,7 +87,7 @@ TEST(Examples, TdmEmptiesClosedZonesWithinTheBudgets) {
   EXPECT_EQ(night.evictions,
             (Pods{"analytics/spark-etl-executor-0", "analytics/spark-etl-executor-1",
                   "analytics/thumbnails-worker-0"}));
-  EXPECT_TRUE(Says(night, "preempt: 3 evicted (allowed by tdm)\n"));
+  EXPECT_TRUE(Says(night, "preempt: 3 evicted (nominated by tdm)\n"));
   EXPECT_TRUE(
       Says(night, "analytics/spark-etl   4 pods  zone rz1  its budget: maxUnavailable 30%"));
   EXPECT_TRUE(Says(night, "analytics/thumbnails  3 pods  zone rz2  its budget: minAvailable 3"));

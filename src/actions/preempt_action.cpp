@@ -245,7 +245,7 @@ class PreemptAction : public Action {
       if (s.log.V(3))
         s.log.Line("Try to preempt Task <{}> for Task <{}>", s.cluster.TaskKey(victim),
                    s.cluster.TaskKey(task));
-      statement.Evict(victim, task, ReasonFor(s.cluster, task, rule, victim), best.permitted_by);
+      statement.Evict(victim, task, rule.reason(), best.permitted_by);
     }
     statement.Pipeline(task, best.node, true);
     return true;

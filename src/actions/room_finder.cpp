@@ -100,8 +100,7 @@ bool RoomFinder::Repeat(Statement& statement, TaskId task, const VictimRule& rul
   if (!made.node.valid()) return false;
   session_.trace.Add({TraceKind::kTryTask, 0, 0, task.value, made.node.value});
   for (const TaskId victim : made.evicted)
-    statement.Evict(victim, task, ReasonFor(session_.cluster, task, rule, victim),
-                    made.permitted_by);
+    statement.Evict(victim, task, rule.reason(), made.permitted_by);
   statement.Pipeline(task, made.node, made.frees_something);
   return true;
 }

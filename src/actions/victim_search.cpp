@@ -24,21 +24,6 @@ Victims VoteOn(Session& session, TaskId for_task, const VictimRule& rule,
                                            : session.Preemptable(for_task, candidates);
 }
 
-EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRule& rule,
-                         TaskId victim) {
-  switch (rule.whose) {
-    case VictimRule::Whose::kOwnJob:
-      return EvictionReason::kWithinJob;
-    case VictimRule::Whose::kOtherQueues:
-      return EvictionReason::kReclaim;
-    case VictimRule::Whose::kOtherJobsOfQueue:
-      break;
-  }
-  const int32_t own = cluster.jobs[cluster.tasks[for_task].job].priority;
-  const int32_t other = cluster.jobs[cluster.tasks[victim].job].priority;
-  return own > other ? EvictionReason::kPriority : EvictionReason::kFairShare;
-}
-
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims) {
   // As FutureIdle, Resource::Add and LessEqual would have it, but only of what the task asks for.
@@ -144,7 +129,7 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
     if (s.log.V(3))
       s.log.Line("Try to {} Task <{}> for Task <{}>", rule.verb(), cluster.TaskKey(victim),
                  cluster.TaskKey(task));
-    statement.Evict(victim, task, ReasonFor(cluster, task, rule, victim), victims.permitted_by);
+    statement.Evict(victim, task, rule.reason(), victims.permitted_by);
     if (how != nullptr) how->evicted.push_back(victim);
     freed.Add(cluster.Request(victim));
     fits = Fits(s, queue, task, node, rule, asks_again);

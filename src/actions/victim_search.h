@@ -22,6 +22,11 @@ struct VictimRule {
   Asking asking() const {
     return whose == Whose::kOtherQueues ? Asking::kReclaim : Asking::kPreempt;
   }
+  EvictionReason reason() const {
+    return whose == Whose::kOwnJob        ? EvictionReason::kWithinJob
+           : whose == Whose::kOtherQueues ? EvictionReason::kReclaim
+                                          : EvictionReason::kPreempt;
+  }
   // In log lines.
   std::string_view verb() const { return asking() == Asking::kReclaim ? "reclaim" : "preempt"; }
   // Reclaim leaves a node without candidates alone; preempt may find room that was made for
@@ -36,9 +41,6 @@ void CollectCandidates(const Session& session, NodeId node, TaskId for_task, con
 // The plugins' vote on candidates.
 Victims VoteOn(Session& session, TaskId for_task, const VictimRule& rule,
                std::span<const TaskId> candidates);
-
-EvictionReason ReasonFor(const Cluster& cluster, TaskId for_task, const VictimRule& rule,
-                         TaskId victim);
 
 // Whether the task would fit if all of `victims` went.
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,

@@ -23,16 +23,6 @@ std::string Render(const CheckReport& report, const CheckCommandOptions& options
   return CheckAsText(report, options.color);
 }
 
-// "-" is standard input, which can be read once.
-Result<std::string> ReadConfigText(const CheckCommandOptions& options, std::istream& in) {
-  if (options.config != "-") return ReadFile(options.config);
-  if (std::ranges::find(options.cluster, "-") != options.cluster.end())
-    return Fail("standard input cannot be both the configuration and the cluster");
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return Fail("cannot be read");
-  return text;
-}
-
 int Refuse(const Diagnostics& diagnostics, const CheckCommandOptions& options, std::ostream& out,
            std::ostream& err) {
   Print(diagnostics, err);
@@ -55,7 +45,10 @@ int CheckCommand(const CheckCommandOptions& options, std::istream& in, std::ostr
     diagnostics.Error({}, {}, "nothing to check: give --config, --cluster or both");
   if (!options.config.empty()) {
     request.config_file = options.config;
-    Result<std::string> text = ReadConfigText(options, in);
+    Result<std::string> text = ReadFileOrInput(
+        options.config,
+        {.stream = &in,
+         .for_cluster = std::ranges::find(options.cluster, "-") != options.cluster.end()});
     if (text) {
       request.config_text = std::move(*text);
     } else {

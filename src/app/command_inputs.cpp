@@ -19,7 +19,18 @@ void Print(const Diagnostics& diagnostics, std::ostream& err) {
   for (const Diagnostic& d : diagnostics.items()) err << ToString(d) << '\n';
 }
 
+Result<std::string> ReadFileOrInput(const std::string& path, const StandardInput& input) {
+  if (path != "-" || input.stream == nullptr) return ReadFile(path);
+  if (input.for_cluster)
+    return Fail("standard input cannot be both the configuration and the cluster");
+  std::string text((std::istreambuf_iterator<char>(*input.stream)),
+                   std::istreambuf_iterator<char>());
+  if (input.stream->bad()) return Fail("cannot be read");
+  return text;
+}
+
 Result<std::string> ReadFile(const std::string& path) {
+  if (path == "-") return Fail("standard input is not read here; give a file");
   if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
     return Fail("cannot be read; does it exist, and is it a file?");
   std::ifstream file(path, std::ios::binary);
@@ -30,13 +41,13 @@ Result<std::string> ReadFile(const std::string& path) {
 
 SchedulerConfig ReadConfig(const std::string& path, bool lenient,
                            const std::optional<std::string>& profile, Diagnostics& diagnostics,
-                           std::string* read_text) {
+                           std::string* read_text, const StandardInput& input) {
   std::string text(DefaultSchedulerConfigText());
   ConfigReadOptions read{
       .file_name = "default configuration", .lenient = lenient, .profile = profile};
   if (!path.empty()) {
     read.file_name = path;
-    Result<std::string> file = ReadFile(path);
+    Result<std::string> file = ReadFileOrInput(path, input);
     if (!file) {
       diagnostics.Error(path, {}, file.error().message);
       return {};

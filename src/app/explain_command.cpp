@@ -1,5 +1,6 @@
 #include "app/explain_command.h"
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 
@@ -24,7 +25,9 @@ int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::
     diagnostics.Error({}, {}, "expected --cluster with manifests, or --server with an address");
   SessionOptions time = TimeOf(options.now, diagnostics);
   SchedulerConfig config =
-      ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);
+      ReadConfig(options.config, options.lenient, options.compatibility, diagnostics, nullptr,
+                 {.stream = &in,
+                  .for_cluster = std::ranges::find(options.cluster, "-") != options.cluster.end()});
   const ReadClusterOptions read = ReadOptionsFor(config, options.lenient);
   ClusterBuilder builder(BuildOptionsOf(read));
   LeftOutObjects left_out(builder, {.asked_for = options.name,

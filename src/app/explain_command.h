@@ -2,6 +2,7 @@
 // and what would change it.
 #pragma once
 
+#include <chrono>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct ExplainCommandOptions {
   std::string now;                    // empty: the clock
   std::optional<std::string> compatibility;
   bool lenient = false;
+  // How long a server that is busy or not ready is asked again.
+  std::chrono::milliseconds server_patience{10'000};
   std::string output = "text";
   bool color = false;
 };

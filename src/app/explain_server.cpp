@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string_view>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -24,6 +26,8 @@ namespace {
 
 // A search for changes ends after 20 s; what comes around it takes less.
 constexpr int kPatienceSeconds = 60;
+constexpr int kMostRetryAfterSeconds = 3600;
+constexpr std::chrono::milliseconds kLeastWait{100};
 
 std::string UrlOf(const std::string& text) {
   std::string url = text.find("://") == std::string::npos ? "http://" + text : text;
@@ -122,6 +126,16 @@ std::string WhyNoAnswer(const httplib::Result& answer, const httplib::ClientImpl
   }
 }
 
+// When a server that cannot answer now wants to be asked again: it says so, or a second later.
+std::chrono::milliseconds WaitBeforeNext(const httplib::Response& response) {
+  const std::string text = response.get_header_value("Retry-After");
+  int seconds = 1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || seconds < 0) seconds = 1;
+  return std::max<std::chrono::milliseconds>(
+      std::chrono::seconds(std::min(seconds, kMostRetryAfterSeconds)), kLeastWait);
+}
+
 bool IsExplanation(const httplib::Response& response) {
   return response.status == 200 && response.has_header("X-Krafla");
 }
@@ -163,9 +177,21 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   client->set_connection_timeout(10);
   client->set_read_timeout(kPatienceSeconds);
   const std::string as = options.output == "json" ? "json" : options.color ? "color" : "text";
-  const httplib::Result answer =
-      client->Get("/api/v1/explain",
-                  httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}}, {});
+  const auto ask = [&] {
+    return client->Get("/api/v1/explain",
+                       httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}},
+                       {});
+  };
+  httplib::Result answer = ask();
+  // Busy with somebody else's question, or not yet ready: that is over in a moment, mostly.
+  std::chrono::milliseconds waited{0};
+  while (answer && answer->status == 503 && answer->has_header("X-Krafla")) {
+    const std::chrono::milliseconds wait = WaitBeforeNext(*answer);
+    if (waited + wait > options.server_patience) break;
+    std::this_thread::sleep_for(wait);
+    waited += wait;
+    answer = ask();
+  }
   if (!answer) {
     err << fmt::format("error: {} cannot be reached: {}\n", url,
                        WhyNoAnswer(answer, *client, authority));
@@ -175,7 +201,10 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
     const std::optional<std::string> said = ErrorIn(answer->body);
     if (said && answer->has_header("X-Krafla")) {
       err << fmt::format("error: {}{}\n", *said,
-                         answer->status == 503 ? fmt::format(" ({}; try again)", url) : "");
+                         answer->status == 503
+                             ? fmt::format(" ({}; asked again for {:.1f} s; try again later)", url,
+                                           std::chrono::duration<double>(waited).count())
+                             : std::string());
     } else {
       err << fmt::format(
           "error: {} does not answer as krafla serve does (status {}); is it the address of its "

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -54,7 +56,9 @@ class ExplainServerTest : public ::testing::Test {
     return std::move(*server);
   }
   // Exit code, what was printed, what was complained of.
-  std::string Explain(const std::string& server, const std::string& authority = {}) const {
+  std::string Explain(
+      const std::string& server, const std::string& authority = {},
+      std::chrono::milliseconds patience = std::chrono::milliseconds(10'000)) const {
     std::ostringstream out;
     std::ostringstream err;
     const int code = ExplainFromServer({.kind = "job",
@@ -62,7 +66,8 @@ class ExplainServerTest : public ::testing::Test {
                                         .cluster = {},
                                         .server = server,
                                         .certificate_authority = authority,
-                                        .compatibility = {}},
+                                        .compatibility = {},
+                                        .server_patience = patience},
                                        out, err);
     return fmt::format("{} {}{}", code, out.str(), err.str());
   }
@@ -116,6 +121,37 @@ TEST_F(ExplainServerTest, TheWrongOfTheTwoProtocols) {
             fmt::format("2 error: http://127.0.0.1:{} cannot be reached: the connection ended "
                         "without an answer; is it https:// there?\n",
                         tls->port()));
+}
+
+// Busy with another question: asked again when it says so, and not for ever.
+TEST_F(ExplainServerTest, AServerThatIsBusyIsAskedAgain) {
+  std::atomic<int> asked = 0;
+  std::atomic<int> busy = 3;
+  const auto server = StatusServer::Start(
+      {"127.0.0.1", 0},
+      {.ready = [] { return true; },
+       .not_ready_because = [] { return std::string(); },
+       .metrics = {},
+       .health = true,
+       .api =
+           [&](const ApiRequest&) {
+             ++asked;
+             if (busy-- > 0)
+               return ApiAnswer{.status = 503,
+                                .body = R"({"error":"busy with explaining job a/b for 1.0 s"})",
+                                .retry_after_s = 0};
+             return ApiAnswer{.status = 200, .body = "here it is\n"};
+           }});
+  ASSERT_TRUE(server);
+  EXPECT_EQ(Explain((*server)->url()), "0 here it is\n");
+  EXPECT_EQ(asked, 4);
+  asked = 0;
+  busy = 1'000'000;
+  EXPECT_EQ(Explain((*server)->url(), {}, std::chrono::milliseconds(250)),
+            fmt::format("2 error: busy with explaining job a/b for 1.0 s ({}; asked again for 0.2 "
+                        "s; try again later)\n",
+                        (*server)->url()));
+  EXPECT_EQ(asked, 3);
 }
 
 TEST_F(ExplainServerTest, AnAddressOfTheNewerKind) {

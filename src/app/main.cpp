@@ -1,8 +1,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
 #include <csignal>
 #include <iostream>
 #include <optional>
@@ -11,6 +9,7 @@
 
 #include "app/bench_command.h"
 #include "app/check_command.h"
+#include "app/command_words.h"
 #include "app/explain_command.h"
 #include "app/run_command.h"
 #include "app/serve_command.h"
@@ -18,16 +17,6 @@
 #include "app/version.h"
 
 namespace {
-
-// CLI11 reports a wrong command as a missing one.
-std::optional<std::string> WrongCommand(int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
-  const std::string word = argv[1];
-  constexpr std::array kCommands = {"run", "simulate", "explain", "check", "serve", "bench"};
-  if (std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end()) return std::nullopt;
-  const std::string there = "; there are: run, simulate, explain, check, serve, bench";
-  return "unknown command \"" + word + "\"" + there;
-}
 
 CLI::App* AddRunCommand(CLI::App& app, krafla::RunCommandOptions& options) {
   CLI::App* command = app.add_subcommand(
@@ -44,7 +33,8 @@ CLI::App* AddRunCommand(CLI::App& app, krafla::RunCommandOptions& options) {
       "Instead of one cycle on manifests: run the cycles that krafla serve --record "
       "wrote down, a file or all of a folder, and compare the decisions.");
   command->add_option("--config", options.config,
-                      "Scheduler configuration file; without it Volcano's default is in force.");
+                      "Scheduler configuration file, or - for standard input; without it Volcano's "
+                      "default is in force.");
   command->add_option(
       "--now", options.now,
       "The instant to schedule at, e.g. 2026-03-10T22:30:00+08:00; default: the "
@@ -206,9 +196,12 @@ int main(int argc, char** argv) {
   if (argc >= 2 && std::string(argv[1]) == "serve")
     return krafla::ServeCommand({argv + 2, argv + argc}, std::cout, std::cerr);
   (void)std::signal(SIGBUS, OnCutShort);
-  if (const std::optional<std::string> wrong = WrongCommand(argc, argv)) {
-    std::cerr << "error: " << *wrong << "\n";
-    return 2;
+  // CLI11 reports a wrong command as a missing one.
+  if (argc >= 2 && argv[1][0] != '-') {
+    if (const std::optional<std::string> wrong = krafla::WrongCommand(argv[1])) {
+      std::cerr << "error: " << *wrong << "\n";
+      return 2;
+    }
   }
   CLI::App app{
       "Krafla: a batch scheduler for Kubernetes that reads Volcano's Queues, PodGroups and "

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/json_writer.h"
+#include "session/eviction_reason.h"
 
 namespace krafla {
 
@@ -41,7 +42,7 @@ void WriteEvictions(JsonWriter& json, const Session& s) {
     } else {
       json.Null();
     }
-    json.Key("reason").String(ToString(e.reason));
+    json.Key("reason").String(ToString(ReasonOf(s, e)));
     json.EndObject();
   }
   json.EndArray();

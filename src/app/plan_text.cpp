@@ -77,10 +77,12 @@ class PlanText {
     return held;
   }
 
-  // " (allowed by priority, gang)"
+  // " (allowed by priority, gang)"; who goes for nobody was not allowed to go but picked.
   std::string AllowedBy(const Eviction& e) {
     const std::string agreed = PluginsThatAllowed(s_, e);
-    return agreed.empty() ? agreed : fmt::format(" (allowed by {})", agreed);
+    return agreed.empty()
+               ? agreed
+               : fmt::format(" ({} by {})", e.for_task.valid() ? "allowed" : "nominated", agreed);
   }
 
   // Pods on nodes of closed zones that a budget or their gang keeps there for now, by job and zone.

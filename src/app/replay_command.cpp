@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,9 +36,14 @@ class Report {
     json_.BeginObject().Key("segments").BeginArray();
   }
 
+  // Of the segments so far.
+  uint64_t cycles() const { return cycles_; }
+  // Segments without a cycle, and why there is none.
+  const std::vector<std::string>& without_cycle() const { return without_cycle_; }
+
   Result<bool> Replay(const std::string& path) {
     const std::string name = fs::path(path).filename().string();
-    if (text_ != nullptr) *text_ << "segment " << name << "\n";
+    Say(fmt::format("segment {}\n", name));
     json_.BeginObject().Key("file").String(name);
     json_.Key("cycles").BeginArray();
     const Result<ReplayResult> result = ReplaySegment(
@@ -60,9 +66,14 @@ class Report {
       json_.Null();
     }
     json_.EndObject();
+    if (result->cycles == 0)
+      without_cycle_.push_back(
+          fmt::format("{}: holds a state of {} objects and no cycle: {}", path, result->objects,
+                      result->torn ? "its end is missing, and the first cycle with it"
+                                   : "it was ended before one ran, or its scheduler did not lead"));
     cycles_ += result->cycles;
     decisions_ += result->decisions;
-    if (text_ != nullptr) Tell(*result);
+    Tell(*result);
     return !result->difference;
   }
 
@@ -77,28 +88,44 @@ class Report {
   }
 
  private:
+  // As text. Not before the first cycle: without any there is nothing to tell.
+  void Say(const std::string& text) {
+    if (text_ == nullptr) return;
+    if (begun_) {
+      *text_ << text;
+    } else {
+      before_ += text;
+    }
+  }
+
   void Cycle(uint64_t number, Timestamp at, const std::vector<std::string>& decisions) {
+    if (!begun_) {
+      begun_ = true;
+      Say(std::exchange(before_, {}));
+    }
     json_.BeginObject().Key("number").Integer(static_cast<int64_t>(number));
     json_.Key("at").String(Instant(at)).Key("decisions").BeginArray();
     for (const std::string& decision : decisions) json_.String(decision);
     json_.EndArray().EndObject();
-    if (text_ == nullptr || decisions.empty()) return;
-    *text_ << fmt::format("cycle {} at {}\n", number, Instant(at));
-    for (const std::string& decision : decisions) *text_ << "  " << decision << "\n";
+    if (decisions.empty()) return;
+    Say(fmt::format("cycle {} at {}\n", number, Instant(at)));
+    for (const std::string& decision : decisions) Say(fmt::format("  {}\n", decision));
   }
 
   void Tell(const ReplayResult& result) {
-    if (result.torn) *text_ << "the end of the segment is missing; all before it was replayed\n";
+    if (result.torn) Say("the end of the segment is missing; all before it was replayed\n");
     if (!result.difference) return;
     const ReplayDifference& difference = *result.difference;
-    *text_ << fmt::format(
-        "difference in cycle {} at {}, decision {}:\n  recorded: {}\n  replayed: {}\n",
-        difference.cycle, Instant(difference.at), difference.index + 1, OrNone(difference.recorded),
-        OrNone(difference.replayed));
+    Say(fmt::format("difference in cycle {} at {}, decision {}:\n  recorded: {}\n  replayed: {}\n",
+                    difference.cycle, Instant(difference.at), difference.index + 1,
+                    OrNone(difference.recorded), OrNone(difference.replayed)));
   }
 
   std::ostream* text_;  // null: JSON
+  bool begun_ = false;  // some cycle was replayed
+  std::string before_;  // what was said before it
   JsonWriter json_;
+  std::vector<std::string> without_cycle_;
   uint64_t cycles_ = 0;
   uint64_t decisions_ = 0;
 };
@@ -141,6 +168,14 @@ int ReplayCommand(const RunCommandOptions& options, std::ostream& out, std::ostr
     }
     equal = *same;
     if (!equal) break;
+  }
+  const bool nothing = report.cycles() == 0;
+  for (const std::string& segment : report.without_cycle())
+    err << (nothing ? "error: " : "warning: ") << segment << "\n";
+  if (nothing) {
+    err << "error: there is nothing to replay: a replay needs a segment with a cycle behind its "
+           "state\n";
+    return kWrongInput;
   }
   out << report.Summary(equal);
   out.flush();

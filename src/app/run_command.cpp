@@ -1,5 +1,6 @@
 #include "app/run_command.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -45,7 +46,9 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
     diagnostics.Error({}, {}, "expected --cluster with manifests, or --replay with a record");
   SessionOptions time = TimeOf(options.now, diagnostics);
   const SchedulerConfig config =
-      ReadConfig(options.config, options.lenient, options.compatibility, diagnostics);
+      ReadConfig(options.config, options.lenient, options.compatibility, diagnostics, nullptr,
+                 {.stream = &in,
+                  .for_cluster = std::ranges::find(options.cluster, "-") != options.cluster.end()});
 
   const double load_begin = CpuMs();
   const ReadClusterOptions read = ReadOptionsFor(config, options.lenient);
@@ -58,8 +61,12 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
   time.for_good = true;
   RunStats stats{.load_ms = CpuMs() - load_begin};
 
-  if (cluster.nodes.empty() && !diagnostics.HasErrors())
-    diagnostics.Warning({}, {}, "no Node in the input: nothing can be placed");
+  if (!diagnostics.HasErrors()) {
+    if (cluster.nodes.empty())
+      diagnostics.Warning({}, {}, "no Node in the input: nothing can be placed");
+    if (cluster.tasks.empty())
+      diagnostics.Warning({}, {}, "no pod in the input: there is nothing to schedule");
+  }
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <mutex>
 #include <ostream>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "app/explanation_text.h"
 #include "app/serve_flags.h"
 #include "app/version.h"
+#include "check/run_check.h"
 #include "kube/serve.h"
 
 namespace krafla {
@@ -29,6 +31,33 @@ void WriteLogLine(const std::string& line) {
   const std::string text = fmt::format("{}.{:03}Z {}\n", time, ns / 1'000'000 % 1000, line);
   const std::scoped_lock lock(mutex);
   std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+// What krafla check warns of beside what reading the configuration tells.
+std::vector<std::string> LintLines(const std::string& file, const std::string& text,
+                                   const std::optional<std::string>& profile) {
+  Diagnostics unused;
+  std::istringstream nothing;
+  const CheckReport report = RunCheck({.config_file = file,
+                                       .config_text = text,
+                                       .profile = profile,
+                                       .cluster = {},
+                                       .time = TimeOf({}, unused)},
+                                      nothing);
+  std::vector<std::string> lines;
+  for (const Finding& finding : report.findings) {
+    const bool told = finding.code.starts_with("K1");
+    if (told || finding.level == FindingLevel::kNote) continue;
+    lines.push_back(
+        ToString({.severity = Severity::kWarning,
+                  .file = finding.place.file.empty() ? file : finding.place.file,
+                  .location = finding.place.location,
+                  .object = fmt::format("{} {}", finding.code, finding.slug),
+                  .field = finding.object,
+                  .message = fmt::format("{}; what will happen: {}; fix: {}", finding.message,
+                                         finding.consequence, finding.fix)}));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -58,6 +87,11 @@ int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, s
   options.read_config = [&](Diagnostics& problems, std::string& text) {
     return ReadConfig(options.config_path, flags.lenient, profile, problems, &text);
   };
+  // Volcano's default is nobody's mistake.
+  if (!options.config_path.empty())
+    options.lint_config = [&](const std::string& text) {
+      return LintLines(options.config_path, text, profile);
+    };
   options.lenient = flags.lenient;
   options.profile = profile;
   options.render = [](const Explanation& explanation, const std::string& as) {

@@ -145,7 +145,7 @@ class Assembly {
       return false;
     }
     if (draft_.options.leave_out_pods_without_claims &&
-        !claims_.HasAllClaims(task, cluster_.specs[task.spec])) {
+        claims_.FindMissingClaim(task, cluster_.specs[task.spec]) != nullptr) {
       without_claims_.Add(Name(task));
       return false;
     }

@@ -70,12 +70,12 @@ std::vector<StrId> CsiClaims::CountedDrivers() const {
   return drivers;
 }
 
-bool CsiClaims::HasAllClaims(const Task& task, const PodSpec& spec) const {
-  return std::ranges::all_of(spec.claims, [&](const ClaimVolume& volume) {
+const ClaimVolume* CsiClaims::FindMissingClaim(const Task& task, const PodSpec& spec) const {
+  const auto missing = std::ranges::find_if(spec.claims, [&](const ClaimVolume& volume) {
     const auto found = claims_.find(NameKey(task.ns, volume.claim));
-    return found != claims_.end() &&
-           (!volume.ephemeral || found->second->owner_pod_uid == task.uid);
+    return found == claims_.end() || (volume.ephemeral && found->second->owner_pod_uid != task.uid);
   });
+  return missing == spec.claims.end() ? nullptr : &*missing;
 }
 
 std::vector<StrId> CsiClaims::DriversOf(const Task& task, const PodSpec& spec) const {

@@ -26,7 +26,8 @@ class CsiClaims {
   // One driver per claim of the pod that counts. None at all when any claim is missing or is not
   // the pod's: Volcano gives up there, and the pod cannot run anyway.
   std::vector<StrId> DriversOf(const Task& task, const PodSpec& spec) const;
-  bool HasAllClaims(const Task& task, const PodSpec& spec) const;
+  // The first claim that is not there, or is not the pod's; null: all are.
+  const ClaimVolume* FindMissingClaim(const Task& task, const PodSpec& spec) const;
 
  private:
   StrId DriverOf(const PersistentVolumeClaim& claim) const;

@@ -66,6 +66,7 @@ FactSink::Added LiveCluster::AddPodGroup(PodGroupFacts group, Origin) {
   if (!is_new && !s.stale) s.RemoveJob(entry);
   entry.facts = std::move(group);
   if (s.stale) return Added::kYes;
+  s.NoteClassOf(entry);
   Job job = MakeJob(entry.facts, s.cluster(), s.priorities, s.draft.options.default_queue);
   if (job.queue.valid()) {
     s.without_queue.erase(&entry);
@@ -186,6 +187,7 @@ bool LiveCluster::RemovePodGroup(StrId ns, StrId name) {
   ++version_;
   if (!s.stale) s.RemoveJob(it->second);
   s.without_queue.erase(&it->second);
+  s.without_class.erase(&it->second);
   s.groups.erase(it);
   return true;
 }
@@ -275,7 +277,31 @@ LiveCluster::Stranded LiveCluster::FindStranded() const {
   }
   for (const auto& [key, group] : groups)
     if (group.group != nullptr || group.waiting > 0) stranded.groups.push_back(group);
+  for (const PodEntry* entry : s.without_claims) {
+    const PodFacts& pod = entry->facts;
+    if (pod.task.status != TaskStatus::kPending || pod.task.gated) continue;
+    stranded.pods.push_back(
+        {&pod, FindPodGroup(pod.task.ns, pod.group), s.classes->FindMissingClaim(pod.task)});
+  }
+  if (s.priority_classes.size() != 0)
+    for (const GroupEntry* entry : s.without_class) stranded.unranked.push_back(&entry->facts);
   return stranded;
+}
+
+uint64_t LiveCluster::node_sizes_version() const {
+  return state_->node_sizes_version;
+}
+
+int32_t LiveCluster::DefaultPriority() const {
+  return state_->priorities.DefaultPriority();
+}
+
+std::vector<std::string_view> LiveCluster::PriorityClassNames() const {
+  std::vector<std::string_view> names;
+  for (const PriorityClassFacts& entry : state_->priority_classes.items())
+    names.push_back(state_->draft.cluster.Text(entry.name));
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {

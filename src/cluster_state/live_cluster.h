@@ -72,6 +72,7 @@ class LiveCluster final : public FactSink {
   struct StrandedPod {
     const PodFacts* pod = nullptr;
     const PodGroupFacts* group = nullptr;  // null: there is none of that name
+    const ClaimVolume* claim = nullptr;    // that is not there; null: its group or queue is not
   };
   struct StrandedGroup {
     StrId ns;
@@ -85,8 +86,14 @@ class LiveCluster final : public FactSink {
   struct Stranded {
     std::vector<StrandedPod> pods;  // ours, that wait for a place
     std::vector<StrandedGroup> groups;
+    // Cycles look at these, with the priority of one that names none: their PriorityClass is not
+    // there. Empty as well when there are no classes at all, because nobody follows them.
+    std::vector<const PodGroupFacts*> unranked;
   };
   Stranded FindStranded() const;
+  // What a PodGroup is ranked by that names no PriorityClass, or one that is not there.
+  int32_t DefaultPriority() const;
+  std::vector<std::string_view> PriorityClassNames() const;
 
   // What the scheduler has just asked for counts as done until the object is seen again.
   void AssumeBinding(TaskId task, NodeId node);
@@ -109,6 +116,8 @@ class LiveCluster final : public FactSink {
 
   // Warnings of the last time the tables were built anew (references that lead nowhere).
   const Diagnostics& warnings() const;
+  // Grows whenever what some node has may have changed.
+  uint64_t node_sizes_version() const;
   // How often they were built anew; for tests and metrics.
   uint64_t rebuilds() const { return rebuilds_; }
 

@@ -73,9 +73,11 @@ void LiveCluster::State::Build() {
   node_ids.clear();
   for (const NodeId id : c.nodes_by_name) node_ids.emplace(c.nodes[id].name, id);
   without_queue.clear();
+  without_class.clear();
   for (auto& [key, group] : groups) {
     group.job = JobId{};
     if (draft.groups_without_queue.contains(key)) without_queue.insert(&group);
+    NoteClassOf(group);
   }
   group_of_job.Reset(c.jobs.size());
   for (const JobId id : c.jobs_by_name) {
@@ -91,7 +93,9 @@ void LiveCluster::State::Build() {
     entry.task = id;
     pod_of_task[id] = &entry;
   }
+  without_claims.clear();
   for (auto& [key, pod] : pods) {
+    if (!pod.task.valid() && pod.facts.ours) without_claims.insert(&pod);
     if (!pod.task.valid() || pod.facts.group == kEmptyStr || c.tasks[pod.task].job.valid())
       continue;
     without_group.emplace(NameKey(pod.facts.task.ns, pod.facts.group), &pod);
@@ -102,6 +106,7 @@ void LiveCluster::State::Build() {
   changes = {};
   changes.rebuilt = true;
   node_has_changed.assign(c.nodes.size(), 0);
+  ++node_sizes_version;
   has_whole_amounts = std::all_of(c.allocatable.begin(), c.allocatable.end(), IsWhole);
   // Building adds a few values of its own.
   if (std::exchange(compacted, false)) crowding.NoteAllAlive(c, Objects());
@@ -224,8 +229,20 @@ void LiveCluster::State::JoinJob(TaskId id, JobId job_id) {
   if (c.tasks[id].node.valid()) TouchNode(c.tasks[id].node);
 }
 
+void LiveCluster::State::NoteClassOf(const GroupEntry& entry) {
+  const StrId name = entry.facts.job.priority_class;
+  if (name != kEmptyStr && priorities.Find(name) == nullptr) {
+    without_class.insert(&entry);
+  } else {
+    without_class.erase(&entry);
+  }
+}
+
 void LiveCluster::State::InsertTask(PodEntry& entry) {
-  if (!Visible(entry)) return;
+  if (!Visible(entry)) {
+    if (entry.facts.ours) without_claims.insert(&entry);
+    return;
+  }
   Cluster& c = cluster();
   AddNamespaceOf(entry.facts.task.ns);
   PodFacts pod = entry.facts;
@@ -254,6 +271,7 @@ void LiveCluster::State::InsertTask(PodEntry& entry) {
 }
 
 void LiveCluster::State::RemoveTask(PodEntry& entry) {
+  without_claims.erase(&entry);
   if (!entry.task.valid()) return;
   Cluster& c = cluster();
   const TaskId id = entry.task;

@@ -61,6 +61,9 @@ struct LiveCluster::State {
   std::unordered_map<StrId, NodeId> node_ids;
   std::unordered_multimap<uint64_t, PodEntry*> without_group;  // by the PodGroup they name
   std::unordered_set<const GroupEntry*> without_queue;
+  std::unordered_set<const GroupEntry*> without_class;  // that they name
+  std::unordered_set<const PodEntry*> without_claims;   // ours, that are left out for it
+  uint64_t node_sizes_version = 0;
   std::vector<NodeId> touched_nodes;
   std::vector<JobId> touched_jobs;
   std::vector<uint8_t> node_is_touched;
@@ -95,6 +98,7 @@ struct LiveCluster::State {
   void JoinJob(TaskId id, JobId job);
   void InsertJob(GroupEntry& entry, Job job);
   void RemoveJob(GroupEntry& entry);
+  void NoteClassOf(const GroupEntry& entry);
   bool Visible(const PodEntry& entry) const;
   // Whether the tables can take the pod without being built anew.
   bool CanTake(const PodFacts& pod);

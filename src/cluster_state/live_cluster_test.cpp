@@ -119,6 +119,7 @@ class Objects {
     bool ours = true;
     std::string size;   // of the node it wants, and its own label
     std::string label;  // the value of another one
+    std::string claim;
   };
   void Pod(const PodShape& shape) {
     PodFacts facts;
@@ -134,6 +135,7 @@ class Objects {
     spec.request.Set(ResourceKinds::kCpu, shape.cpu);
     if (shape.gpu > 0) spec.request.Set(sink_.kinds().Intern("nvidia.com/gpu"), shape.gpu);
     if (!shape.size.empty()) spec.node_selector = {{Str("size"), Str(shape.size)}};
+    if (!shape.claim.empty()) spec.claims.push_back({.claim = Str(shape.claim)});
     facts.task.spec = sink_.InternSpec(std::move(spec));
     LabelSet labels;
     if (!shape.size.empty()) labels.emplace_back(Str("wants"), Str(shape.size));
@@ -244,6 +246,69 @@ TEST(LiveCluster, SaysWhoWaitsForWhatIsNotThere) {
   EXPECT_EQ(Stranded(live).size(), 4u);
   objects.Queue("default");
   EXPECT_EQ(Stranded(live), Lines{});
+}
+
+// In place and after the tables were built anew alike.
+TEST(LiveCluster, SaysWhosePriorityClassOrClaimIsNotThere) {
+  using Lines = std::vector<std::string>;
+  LiveCluster live{BuildOptions{.leave_out_pods_without_claims = true}};
+  Objects objects(live);
+  const auto lacking = [&] {
+    const Cluster& c = live.cluster();
+    const LiveCluster::Stranded stranded = live.FindStranded();
+    Lines lines;
+    for (const PodGroupFacts* group : stranded.unranked)
+      lines.push_back(std::string(c.Text(group->job.name)) + " names " +
+                      std::string(c.Text(group->job.priority_class)));
+    for (const LiveCluster::StrandedPod& pod : stranded.pods)
+      if (pod.claim != nullptr)
+        lines.push_back(std::string(c.Text(pod.pod->task.name)) + " lacks " +
+                        std::string(c.Text(pod.claim->claim)));
+    std::sort(lines.begin(), lines.end());
+    return lines;
+  };
+  const auto add_group = [&](const char* name, const char* priority_class) {
+    PodGroupFacts group;
+    group.job.ns = objects.Str("default");
+    group.job.name = objects.Str(name);
+    group.job.uid = objects.Str(name);
+    group.job.min_available = 1;
+    group.job.priority_class = objects.Str(priority_class);
+    group.queue = objects.Str("default");
+    live.AddPodGroup(group, Origin::kWritten);
+  };
+  const auto add_class = [&](const char* name) {
+    live.AddPriorityClass({.name = objects.Str(name), .value = 10});
+  };
+  const auto add_pod = [&](const char* name, const char* claim) {
+    objects.Pod({.name = name, .group = "g", .claim = claim});
+  };
+  objects.Queue("default");
+  add_group("g", "none");
+  EXPECT_EQ(lacking(), Lines{}) << "nobody follows classes";
+  add_class("low");
+  EXPECT_EQ(lacking(), Lines{"g names none"});
+  add_group("h", "low");
+  add_group("i", "other");
+  EXPECT_EQ(lacking(), (Lines{"g names none", "i names other"}));
+  add_group("i", "low");
+  add_class("none");
+  EXPECT_EQ(lacking(), Lines{});
+  EXPECT_TRUE(live.RemovePriorityClass(objects.Str("low")));
+  EXPECT_TRUE(live.RemovePodGroup(objects.Str("default"), objects.Str("h")));
+  EXPECT_EQ(lacking(), Lines{"i names low"});
+  add_group("i", "none");
+  add_pod("p", "data");
+  add_pod("q", "");
+  EXPECT_EQ(lacking(), Lines{"p lacks data"});
+  add_pod("r", "data");
+  EXPECT_EQ(lacking(), (Lines{"p lacks data", "r lacks data"}));
+  EXPECT_EQ(live.cluster().tasks.size(), 1u);
+  live.Compact();
+  EXPECT_EQ(lacking(), (Lines{"p lacks data", "r lacks data"}));
+  EXPECT_TRUE(live.RemovePod(objects.Str("default"), objects.Str("r")));
+  add_pod("p", "");
+  EXPECT_EQ(lacking(), Lines{});
 }
 
 TEST(LiveCluster, ANewKindOfResourceHasTheTablesBuiltAnew) {

@@ -25,6 +25,7 @@ auto FindImage(Images& images, StrId name) -> decltype(images.data()) {
 }  // namespace
 
 void LiveCluster::State::ReplaceAllocatable(NodeId node, const Resource& allocatable) {
+  ++node_sizes_version;
   Cluster& c = cluster();
   const Resource before = std::exchange(c.allocatable[node], allocatable);
   has_whole_amounts = has_whole_amounts && IsWhole(allocatable);
@@ -64,6 +65,7 @@ void LiveCluster::State::ReplaceNode(const NodeFacts& before, const NodeFacts& a
 }
 
 void LiveCluster::State::InsertNode(const NodeFacts& facts) {
+  ++node_sizes_version;
   Cluster& c = cluster();
   const NodeId id = c.nodes.Add(facts.node);
   c.allocatable.Add(AmountsOf(facts));

@@ -27,8 +27,10 @@ class TaskClasses {
   bool Covers(const PodSpec& spec) const;
   // … the selector of a budget.
   bool Covers(const LabelSelector& selector) const;
-  bool HasAllClaims(const Task& task) const {
-    return csi_.HasAllClaims(task, cluster_.specs[task.spec]);
+  bool HasAllClaims(const Task& task) const { return FindMissingClaim(task) == nullptr; }
+  // The first of them that is not there; null: all are.
+  const ClaimVolume* FindMissingClaim(const Task& task) const {
+    return csi_.FindMissingClaim(task, cluster_.specs[task.spec]);
   }
 
  private:

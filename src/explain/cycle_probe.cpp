@@ -87,6 +87,9 @@ VictimsFn CycleProbe::Listen(std::string plugin, VictimsFn inner) {
 
 void CycleProbe::Wrap(std::string_view name, PluginHooks& hooks) {
   const std::string plugin(name);
+  if (hooks.preemptable) preempt_voters_.insert(plugin);
+  if (hooks.reclaimable) reclaim_voters_.insert(plugin);
+  if (hooks.is_guard) guards_.insert(plugin);
   if (hooks.job_starving)
     hooks.job_starving = [this, plugin, inner = hooks.job_starving](JobId job) {
       if (job != job_) return inner(job);
@@ -94,6 +97,23 @@ void CycleProbe::Wrap(std::string_view name, PluginHooks& hooks) {
       const bool starving = inner(job);
       starving_.back().votes.push_back({plugin, starving ? Vote::kPermit : Vote::kReject});
       return starving;
+    };
+  if (hooks.job_valid)
+    hooks.job_valid = [this, plugin, inner = hooks.job_valid](JobId job) {
+      std::optional<InvalidJob> invalid = inner(job);
+      if (job != job_ || validity_is_known_) return invalid;
+      if (!validity_) {
+        first_validity_plugin_ = plugin;
+        validity_ = ValidityAsked{.valid = cluster_->jobs[job].Valid(), .invalid = {}};
+      } else if (plugin == first_validity_plugin_) {
+        validity_is_known_ = true;
+        return invalid;
+      }
+      if (invalid) {
+        validity_->invalid = invalid;
+        validity_is_known_ = true;
+      }
+      return invalid;
     };
   if (hooks.job_pipelined)
     hooks.job_pipelined = [this, plugin, inner = hooks.job_pipelined](JobId id) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,12 @@ struct PipelinedPoll {
   std::vector<PluginVote> votes;
   int32_t ready = 0;
   int32_t waiting = 0;
+};
+
+// The first time it was asked whether the job is valid: later ones find what the cycle has changed.
+struct ValidityAsked {
+  int32_t valid = 0;  // pods that count
+  std::optional<InvalidJob> invalid;
 };
 
 // A question about the job's queue that was answered with no.
@@ -74,6 +81,8 @@ class CycleProbe {
   const std::vector<StarvingRound>& starving() const { return starving_; }
   const std::vector<PipelinedPoll>& pipelined() const { return pipelined_; }
   const std::vector<PluginVote>& enqueue() const { return enqueue_; }
+  // Nothing: nobody asked.
+  const std::optional<ValidityAsked>& validity() const { return validity_; }
   // When the first plugin was asked whether the job may enter its queue.
   const std::optional<EnqueueAccount>& enqueue_account() const { return enqueue_account_; }
   // The first of each kind per action.
@@ -81,6 +90,12 @@ class CycleProbe {
   // The pods of the job that wait, in the order in which they are tried, when `action` first
   // asked whether it starves.
   const std::vector<TaskId>& WaitingTasks(std::string_view action) const;
+
+  // What the plugins that were listened to can do.
+  bool VotesOnVictims(std::string_view plugin, bool for_reclaim) const {
+    return (for_reclaim ? reclaim_voters_ : preempt_voters_).contains(plugin);
+  }
+  bool IsGuard(std::string_view plugin) const { return guards_.contains(plugin); }
 
   // Victim votes are kept only between these two: a look collects what it causes itself.
   void StartVotes() { votes_.clear(), listening_to_votes_ = true; }
@@ -98,6 +113,9 @@ class CycleProbe {
   Session* session_ = nullptr;
   std::string first_starving_plugin_;
   std::string first_pipelined_plugin_;
+  std::string first_validity_plugin_;
+  bool validity_is_known_ = false;  // the first plugin was asked again
+  std::optional<ValidityAsked> validity_;
   std::vector<StarvingRound> starving_;
   std::vector<PipelinedPoll> pipelined_;
   std::vector<PluginVote> enqueue_;
@@ -105,6 +123,7 @@ class CycleProbe {
   std::vector<QueueRefusal> queue_refusals_;
   std::map<std::string, std::vector<TaskId>, std::less<>> waiting_tasks_;
   std::map<size_t, Look> looks_;
+  std::set<std::string, std::less<>> preempt_voters_, reclaim_voters_, guards_;
   bool listening_to_votes_ = false;
   std::vector<VictimVote> votes_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/go_duration.h"
 #include "cluster_state/derive_sums.h"
 #include "model/revocable_access.h"
 #include "session/tdm_settings.h"
@@ -88,6 +89,8 @@ class Forecaster {
     options.memory = &memory_;
     std::set<TaskId> evicted;
     bool decided = false;
+    bool went = false;
+    std::vector<std::string> after_step;
     {
       Session session(c_, in_.config, options, log_);
       session.RunActions();
@@ -107,18 +110,35 @@ class Forecaster {
           ++step.elsewhere;
       decided = !session.plan.evictions.empty() || !session.plan.binds.empty();
       std::sort(step.pods.begin(), step.pods.end());
-      if (!step.pods.empty()) {
+      went = !step.pods.empty();
+      if (went) {
         out_.end = at;
         out_.steps.push_back(std::move(step));
       }
       out_.held.clear();
       if (const auto* report = dynamic_cast<const DrainReport*>(session.FindPlugin("tdm")))
         for (const HeldDrain& held : report->HeldDrains())
-          if (IsOnZone(held.job))
+          if (IsOnZone(held.job)) {
             out_.held.push_back(fmt::format("{}: {}", c_.JobKey(held.job), held.why));
+            after_step.push_back(fmt::format("{}: {}", c_.JobKey(held.job),
+                                             jobs.contains(held.job) && !held.why_after_step.empty()
+                                                 ? held.why_after_step
+                                                 : held.why));
+          }
     }
     Advance(evicted, at);
+    if (went && !StillThere().empty()) out_.steps.back().pause = WhyPaused(after_step);
     return decided;
+  }
+
+  // What keeps the others until the next step.
+  std::string WhyPaused(const std::vector<std::string>& held) const {
+    const std::string period =
+        fmt::format("the evict period, {}", FormatShortDuration(tdm_.evict_period_ns));
+    if (held.empty()) return period;
+    std::string text = held.front();
+    if (held.size() > 1) text += fmt::format(" (and {} more jobs)", held.size() - 1);
+    return text;
   }
 
   // What the decisions make of the cluster until the next step.

@@ -15,6 +15,7 @@ struct DrainStep {
   Timestamp at;
   std::vector<std::string> pods;  // taken off this zone, by name
   size_t elsewhere = 0;           // others of their gangs, taken off other nodes
+  std::string pause;              // why not more of them went; empty: nobody is left
 };
 
 struct DrainForecast {

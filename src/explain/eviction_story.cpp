@@ -9,6 +9,7 @@
 #include "base/go_duration.h"
 #include "explain/veto_words.h"
 #include "model/disruption_budget.h"
+#include "session/eviction_reason.h"
 #include "session/tdm_settings.h"
 
 namespace krafla {
@@ -19,12 +20,6 @@ constexpr size_t kNoEvent = SIZE_MAX;
 constexpr size_t kNeighboursTold = 6;
 // How far back a try may reach in the trace: votes on one node, not a whole cycle.
 constexpr size_t kLongestTry = 4096;
-
-bool Agreed(const Session& s, const Eviction& e, std::string_view plugin) {
-  for (size_t i = 0; i < s.plugin_names().size(); ++i)
-    if (s.plugin_names()[i] == plugin) return (e.permitted_by >> i & 1) != 0;
-  return false;
-}
 
 // A zone is emptied because it is closed, or because it is about to close (drain-lead).
 std::string WhyEmptied(const Session& s, std::string_view name) {
@@ -40,23 +35,31 @@ std::string WhyEmptied(const Session& s, std::string_view name) {
 std::string WhyEvicted(const Session& s, const Eviction& e) {
   const Cluster& c = s.cluster;
   const Task& victim = c.tasks[e.task];
-  switch (e.reason) {
-    case EvictionReason::kPriority:
+  switch (ReasonOf(s, e)) {
+    case ToldReason::kPriority:
       return fmt::format("job priority {} over {}", c.jobs[c.tasks[e.for_task].job].priority,
                          c.jobs[victim.job].priority);
-    case EvictionReason::kFairShare:
+    case ToldReason::kFairShare:
       return "its job has the larger share";
-    case EvictionReason::kWithinJob:
-      return fmt::format("task priority {} over {}", c.tasks[e.for_task].priority, victim.priority);
-    case EvictionReason::kReclaim:
+    case ToldReason::kOffered:
+      return victim.says_preemptable || (victim.job.valid() && c.jobs[victim.job].preemptable)
+                 ? "it offers itself (preemptable: true)"
+                 : "it does not say preemptable: false";
+    case ToldReason::kUnopposed:
+      return "no plugin that was asked spares it";
+    case ToldReason::kWithinJob:
+      return Agreed(s, e, "priority") ? fmt::format("task priority {} over {}",
+                                                    c.tasks[e.for_task].priority, victim.priority)
+                                      : "for another pod of its job";
+    case ToldReason::kReclaim:
       return fmt::format(
           "{} {}", c.QueueName(c.jobs[victim.job].queue),
           Agreed(s, e, "proportion") ? "has more than it deserves" : "gives it back");
-    case EvictionReason::kZoneClosed:
+    case ToldReason::kZoneClosed:
       return e.node.valid() && c.nodes[e.node].zone != kEmptyStr
                  ? WhyEmptied(s, c.Text(c.nodes[e.node].zone))
                  : "its gang leaves a closed zone";
-    case EvictionReason::kBudget:
+    case ToldReason::kBudget:
       return "its disruption budget allows it";
   }
   return {};

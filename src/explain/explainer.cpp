@@ -9,6 +9,7 @@
 #include "cluster_state/facts.h"
 #include "explain/amount_words.h"
 #include "explain/cooldown_words.h"
+#include "explain/eviction_story.h"
 #include "explain/flip_search.h"
 #include "explain/pod_story.h"
 #include "explain/queue_story.h"
@@ -137,6 +138,14 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     if (e.for_task.valid() && (pod.valid() ? e.for_task == pod : c.tasks[e.for_task].job == id))
       ++evicted;
 
+  std::vector<const Eviction*> lost;
+  for (const Eviction& e : s.plan.evictions)
+    if (!pod.valid() && c.tasks[e.task].job == id) lost.push_back(&e);
+
+  const bool invalid = std::any_of(gates.gates.begin(), gates.gates.end(), [](const Gate& gate) {
+    return gate.name == "valid" && gate.verdict == Verdict::kNo;
+  });
+
   const bool pod_placed = pod.valid() && c.tasks[pod].status != TaskStatus::kPending &&
                           c.tasks[pod].status != TaskStatus::kAllocated;
   if (pod_placed) {
@@ -153,10 +162,12 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     if (job.tasks.empty() && job.phase == JobPhase::kPending && !gates.why.empty())
       explanation.answer = fmt::format("{} waits to be let into queue {}: {}.", who,
                                        c.QueueName(job.queue), gates.why);
-    else if (job.phase != JobPhase::kCompleted && !gates.why.empty() && s.JobInvalid(id))
+    else if (job.phase != JobPhase::kCompleted && !gates.why.empty() && invalid)
       explanation.answer = fmt::format("{} waits: {}.", who, gates.why);
     else
-      explanation.answer = fmt::format("{} waits for nothing.", who);
+      explanation.answer = fmt::format(
+          "{} waits for nothing{}.", who,
+          lost.empty() ? "" : fmt::format(", and loses {} in this cycle", PodCount(lost.size())));
   } else if (!pod.valid() && standing.pipelined > 0 && standing.has_minimum) {
     explanation.answer =
         fmt::format("{} gets room in this cycle: {} {} for {}.", who, PodCount(standing.pipelined),
@@ -175,11 +186,31 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     explanation.answer = fmt::format(
         "{} waits: {}.", who, gates.why.empty() ? "its minimum could not be reached" : gates.why);
   }
+  // All else is said of the cycle's own moments: so are these, where the cycle changes them.
+  const Job& before = cluster_.jobs[id];
+  const int32_t ready = before.Ready();
+  const int32_t ready_after = job.Ready() - job.Count(TaskStatus::kAllocated);
+  const bool changes = ready != ready_after || before.phase != job.phase;
   explanation.facts.push_back(
-      fmt::format("{}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}",
+      fmt::format("{}{}: {} of {} ready, minimum {}, priority {}, queue {}, phase {}",
                   of_one ? "no PodGroup, a group of its own" : "PodGroup " + c.JobKey(id),
-                  job.Ready() - job.Count(TaskStatus::kAllocated), PodCount(job.tasks.size()),
-                  job.min_available, job.priority, c.QueueName(job.queue), ToString(job.phase)));
+                  changes ? ", before this cycle" : "", ready, PodCount(job.tasks.size()),
+                  job.min_available, job.priority, c.QueueName(job.queue), ToString(before.phase)));
+  if (changes)
+    explanation.facts.push_back(fmt::format(
+        "after it: {} of {} ready{}{}, phase {}", ready_after, PodCount(job.tasks.size()),
+        standing.bound > 0 ? ", those it binds included" : "",
+        standing.pipelined > 0
+            ? fmt::format(", {} waiting for room that is made", standing.pipelined)
+            : "",
+        ToString(job.phase)));
+  if (!lost.empty()) {
+    const Eviction& first = *lost.front();
+    explanation.facts.push_back(fmt::format(
+        "this cycle evicts {} of it: {}{} ({}){}", PodCount(lost.size()), c.TaskKey(first.task),
+        first.for_task.valid() ? " for " + c.TaskKey(first.for_task) : "", WhyEvicted(s, first),
+        lost.size() > 1 ? fmt::format(" and {} more", lost.size() - 1) : ""));
+  }
 }
 
 void Explainer::AddHistory(Explanation& explanation) const {

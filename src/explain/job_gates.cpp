@@ -153,16 +153,19 @@ class GateWriter {
 
   bool Valid() {
     Gate gate{.name = "valid"};
-    gate.numbers = {{"valid", static_cast<double>(job_.Valid())},
+    // As it was asked: the cycle itself may have taken pods from the job since.
+    const ValidityAsked asked = in_.probe.validity().value_or(
+        ValidityAsked{.valid = job_.Valid(), .invalid = s_.JobInvalid(in_.job)});
+    gate.numbers = {{"valid", static_cast<double>(asked.valid)},
                     {"minAvailable", static_cast<double>(job_.min_available)}};
-    if (const std::optional<InvalidJob> invalid = s_.JobInvalid(in_.job)) {
-      gate.text = job_.Valid() < job_.min_available
-                      ? fmt::format("{} of the {} pods of minAvailable are there ({})",
-                                    job_.Valid(), job_.min_available, invalid->reason)
-                      : fmt::format("{} ({})", invalid->message, invalid->reason);
+    if (asked.invalid) {
+      gate.text = asked.valid < job_.min_available
+                      ? fmt::format("{} of the {} pods of minAvailable are there ({})", asked.valid,
+                                    job_.min_available, asked.invalid->reason)
+                      : fmt::format("{} ({})", asked.invalid->message, asked.invalid->reason);
       return Stop(std::move(gate));
     }
-    gate.text = fmt::format("{} valid pod(s), minAvailable {}", job_.Valid(), job_.min_available);
+    gate.text = fmt::format("{} valid pod(s), minAvailable {}", asked.valid, job_.min_available);
     Add(std::move(gate));
     return true;
   }

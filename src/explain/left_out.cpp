@@ -23,6 +23,15 @@ std::string DoesNotExist(std::string_view queue, const Cluster& cluster) {
   return text + ".";
 }
 
+// Names of pods, a few of them: "a/b-0, a/b-1 and 3 more".
+std::string SomeOf(const std::vector<std::string>& pods) {
+  constexpr size_t kMost = 5;
+  std::string text;
+  for (size_t i = 0; i < pods.size() && i < kMost; ++i) text += (i == 0 ? "" : ", ") + pods[i];
+  if (pods.size() > kMost) text += fmt::format(" and {} more", pods.size() - kMost);
+  return text;
+}
+
 // "team-a/bare" of "team-a/pod:bare", the group that this pod is; any other name as it is.
 std::string PodNamedBy(const std::string& name) {
   const size_t begin = name.find('/') + 1;
@@ -89,7 +98,10 @@ std::optional<Explanation> LeftOutObjects::Explain(std::string_view kind,
 }
 
 std::optional<Explanation> LeftOutObjects::ExplainJob(const Cluster& cluster) const {
-  if (!group_queue_) return ExplainPodOfNoGroup("job", cluster);
+  if (!group_queue_) {
+    auto explanation = ExplainPodOfNoGroup("job", cluster);
+    return explanation ? explanation : ExplainMissingGroup(cluster);
+  }
   const std::optional<std::string> queue = MissingQueue(*group_queue_, cluster);
   if (!queue) return std::nullopt;
   Explanation e{.kind = "job", .name = names_.asked_for};
@@ -99,6 +111,51 @@ std::optional<Explanation> LeftOutObjects::ExplainJob(const Cluster& cluster) co
       "the PodGroup and its {} pod{} are left out of every cycle until its queue is there{}",
       pods_of_group_.size(), pods_of_group_.size() == 1 ? "" : "s",
       *group_queue_ == kEmptyStr ? "; it names none, which means the default one" : ""));
+  AddTo(e);
+  return e;
+}
+
+void LeftOutObjects::AddHowToCreate(const std::string& group, const Cluster& cluster,
+                                    Explanation& e) const {
+  std::vector<std::string> groups;
+  for (JobId id : cluster.jobs_by_name) groups.push_back(cluster.JobKey(id));
+  const std::vector<std::string_view> known(groups.begin(), groups.end());
+  if (const auto near = DidYouMean(group, known))
+    e.facts.push_back(
+        fmt::format("there is a PodGroup {}: if that is meant, name it in the annotation "
+                    "{} of the pods",
+                    *near, keys::kGroupName));
+  const size_t slash = group.find('/');
+  e.facts.push_back(fmt::format(
+      "to create it: {{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: "
+      "{{namespace: {}, name: {}}}, spec: {{minMember: 1, queue: {}}}}}, with the number of pods "
+      "that it takes at least as minMember",
+      Printable(std::string_view(group).substr(0, slash)),
+      Printable(std::string_view(group).substr(slash + 1)), names_.default_queue));
+}
+
+// Pods name it, and it is not there.
+std::optional<Explanation> LeftOutObjects::ExplainMissingGroup(const Cluster& cluster) const {
+  std::vector<std::string> waiting;
+  std::vector<std::string> placed;
+  for (const auto& [key, pod] : pods_of_group_)
+    if (!pod.others) (pod.waits ? waiting : placed).push_back(key);
+  if (pods_of_group_.empty()) return std::nullopt;
+  Explanation e{.kind = "job", .name = names_.asked_for};
+  e.answer =
+      fmt::format("PodGroup {} does not exist, and {} pod{} it.", Printable(names_.asked_for),
+                  pods_of_group_.size(), pods_of_group_.size() == 1 ? " names" : "s name");
+  if (!waiting.empty())
+    e.facts.push_back(fmt::format(
+        "{} for it: {}",
+        waiting.size() == 1 ? "1 pod waits" : fmt::format("{} pods wait", waiting.size()),
+        SomeOf(waiting)));
+  if (!placed.empty())
+    e.facts.push_back(
+        fmt::format("{} no more to be placed: {}",
+                    placed.size() == 1 ? "1 pod has" : fmt::format("{} pods have", placed.size()),
+                    SomeOf(placed)));
+  AddHowToCreate(names_.asked_for, cluster, e);
   AddTo(e);
   return e;
 }
@@ -144,6 +201,7 @@ std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) co
     if (group == queue_of_group_.end()) {
       e.answer = fmt::format("{} waits: its PodGroup {} does not exist.", names_.asked_for,
                              Printable(group_name));
+      AddHowToCreate(group_name, cluster, e);
       return e;
     }
     if (const auto queue = MissingQueue(group->second, cluster)) {

@@ -1,7 +1,7 @@
 // Objects that were read and yet are in no table of the cluster, or belong to no job of it:
-// PodGroups whose queue does not exist with their pods, pods without PodGroup, and pods that
-// another scheduler has to place. Whoever asks about one of them is told so, and not that there is
-// no such object.
+// PodGroups whose queue does not exist with their pods, pods without PodGroup, PodGroups that only
+// pods know of, and pods that another scheduler has to place. Whoever asks about one of them is
+// told so, and not that there is no such object.
 //
 // Stands between a reader and the builder of the cluster; lives as long as its owner wants to ask.
 #pragma once
@@ -54,6 +54,9 @@ class LeftOutObjects final : public ForwardingSink {
   // Of a pod that names no PodGroup.
   std::optional<Explanation> ExplainPodOfNoGroup(std::string_view kind,
                                                  const Cluster& cluster) const;
+  std::optional<Explanation> ExplainMissingGroup(const Cluster& cluster) const;
+  // What to do about a PodGroup that is not there.
+  void AddHowToCreate(const std::string& group, const Cluster& cluster, Explanation& e) const;
   TaskId FindTask(const Cluster& cluster) const;
   // The name of a PodGroup's queue if there is no such queue.
   std::optional<std::string> MissingQueue(StrId queue, const Cluster& cluster) const;

@@ -50,4 +50,31 @@ std::string PodWithoutGroup(std::string_view group) {
       Quoted(group), keys::kGroupName);
 }
 
+std::string PodWithoutClaim(std::string_view claim, bool ephemeral) {
+  if (ephemeral)
+    return fmt::format(
+        "left out: PersistentVolumeClaim {} of an ephemeral volume is not there, or is another "
+        "pod's; its controller has to make it",
+        Quoted(claim));
+  return fmt::format(
+      "left out: PersistentVolumeClaim {} does not exist in the pod's namespace; create it",
+      Quoted(claim));
+}
+
+std::string GroupWithoutPriorityClass(std::string_view name, int32_t priority,
+                                      std::span<const std::string_view> known) {
+  const auto near = DidYouMean(name, known);
+  return fmt::format(
+      "PriorityClass {} does not exist{}: the PodGroup has priority {}, as one that names none; "
+      "create it or name another in spec.priorityClassName",
+      Quoted(name), near ? fmt::format(" (did you mean \"{}\"?)", *near) : std::string(), priority);
+}
+
+std::string PodWithoutPriorityClass(std::string_view name, int32_t priority) {
+  return fmt::format(
+      "PriorityClass {} does not exist any more: the pod is ranked among others with priority {}, "
+      "as one that names none; create it again",
+      Quoted(name), priority);
+}
+
 }  // namespace krafla

@@ -10,6 +10,7 @@
 #include "explain/cooldown_words.h"
 #include "explain/eviction_story.h"
 #include "explain/veto_numbers.h"
+#include "explain/vote_tiers.h"
 #include "model/disruption_budget.h"
 #include "model/pod_budgets.h"
 
@@ -56,12 +57,21 @@ class PodStory {
  private:
   void Where() {
     const Job& job = c_.jobs[task_.job];
+    size_t evicted = 0;
+    size_t bound = 0;
+    for (const Eviction& e : s_.plan.evictions) evicted += c_.tasks[e.task].job == task_.job;
+    for (const Bind& b : s_.plan.binds) bound += c_.tasks[b.task].job == task_.job;
+    std::string changed;
+    if (evicted > 0) changed = fmt::format("evicts {} of its pods", evicted);
+    if (bound > 0)
+      changed += fmt::format("{}binds {} of its pods", changed.empty() ? "" : " and ", bound);
     out_.facts.push_back(
-        fmt::format("{} on {}; PodGroup {}: {} ready, minimum {}; queue {}; priority {}",
+        fmt::format("{} on {}; PodGroup {}: {} ready{}, minimum {}; queue {}; priority {}",
                     ToString(task_.status),
                     task_.node.valid() ? std::string(c_.NodeName(task_.node)) : "an unknown node",
-                    c_.JobKey(task_.job), job.Ready(), job.min_available, c_.QueueName(job.queue),
-                    job.priority));
+                    c_.JobKey(task_.job), job.Ready(),
+                    changed.empty() ? "" : " after this cycle, which " + changed, job.min_available,
+                    c_.QueueName(job.queue), job.priority));
   }
 
   void TellEvicted(size_t index) {
@@ -76,9 +86,7 @@ class PodStory {
     } else {
       out_.facts.push_back("nobody takes its place: its node is handed back");
     }
-    const std::string agreed = PluginsThatAllowed(s_, e);
-    if (!agreed.empty())
-      out_.facts.push_back(fmt::format("asked and agreed, in the tier that decided: {}", agreed));
+    WhoDecided(e);
     ExplanationTable table{.name = "neighbours",
                            .title = e.node.valid()
                                         ? fmt::format("the others on {}", c_.NodeName(e.node))
@@ -98,6 +106,27 @@ class PodStory {
     }
   }
 
+  void WhoDecided(const Eviction& e) {
+    const std::string agreed = PluginsThatAllowed(s_, e);
+    if (agreed.empty() || !e.for_task.valid()) return;  // nobody voted: it was nominated
+    if (probe_ != nullptr) {
+      const VoteTiers tiers(s_, *probe_,
+                            e.reason == EvictionReason::kReclaim ? EvictingAction::kReclaim
+                                                                 : EvictingAction::kPreempt);
+      if (const std::optional<size_t> tier = tiers.TierOfAll(e.permitted_by);
+          tier && tiers.several()) {
+        const std::vector<size_t> before = tiers.Before(*tier);
+        out_.facts.push_back(fmt::format(
+            "asked and agreed in tier {}, which decided: {}{}", *tier + 1, agreed,
+            before.empty()
+                ? ""
+                : fmt::format("; {} named nobody on its node", tiers.Texts(before, "and"))));
+        return;
+      }
+    }
+    out_.facts.push_back(fmt::format("asked and agreed, in the tier that decided: {}", agreed));
+  }
+
   bool Configured(std::string_view plugin) const {
     return FindPlugin(s_.config, plugin) != nullptr;
   }
@@ -110,8 +139,38 @@ class PodStory {
            (!s_.config.HasAction("reclaim") || gang->Enabled(Switch::kReclaimable));
   }
 
+  struct Protection {
+    std::string by;
+    std::string why;
+    std::string holds;   // how far
+    std::string weaker;  // empty: nobody can overrule it
+  };
+
   void Protect(std::string_view by, std::string why) {
-    protections_.emplace_back(std::string(by), std::move(why));
+    protections_.push_back({std::string(by), std::move(why), "always: it is no candidate", ""});
+  }
+
+  // By the vote of a plugin, which may count in its own tier alone.
+  void ProtectByVote(const std::string& plugin, std::string why) {
+    Protection protection{.by = plugin, .why = std::move(why), .holds = {}, .weaker = {}};
+    for (EvictingAction action : {EvictingAction::kPreempt, EvictingAction::kReclaim}) {
+      if (!s_.config.HasAction(ToString(action))) continue;
+      const VoteTiers tiers(s_, *probe_, action);
+      if (!tiers.TierOf(plugin)) continue;
+      const std::string holds = tiers.HowFarItHolds(plugin);
+      if (holds != protection.holds) {
+        const bool differs = !protection.holds.empty();
+        if (differs) protection.holds = "preempt: " + protection.holds + "; reclaim: ";
+        protection.holds += holds;
+      }
+      const std::vector<size_t> others = tiers.MayOverrule(plugin);
+      if (others.empty() || !protection.weaker.empty()) continue;
+      protection.weaker =
+          fmt::format("{} spares it in tier {} ({}), but {} may name it all the same", plugin,
+                      *tiers.TierOf(plugin) + 1, protection.why, tiers.Texts(others, "or"));
+    }
+    if (protection.holds.empty()) protection.holds = "no action asks it";
+    protections_.push_back(std::move(protection));
   }
 
   // Its zone is closed and it would go, were it not for its budget or its gang: the drainer said so
@@ -148,15 +207,15 @@ class PodStory {
     const Job& job = c_.jobs[task_.job];
     if (!task_.preemptable) Protect("the pod", "says preemptable: false");
     if (GangVotes() && job.Ready() <= job.min_available)
-      Protect("gang", fmt::format("{} has {} ready, minimum {}", c_.JobKey(task_.job), job.Ready(),
-                                  job.min_available));
+      ProtectByVote("gang", fmt::format("{} has {} ready, minimum {}", c_.JobKey(task_.job),
+                                        job.Ready(), job.min_available));
     if (const auto standing = CooldownStandingOf(s_, pod_))
-      Protect("cdp", DescribeCooldown(s_, pod_, *standing));
+      ProtectByVote("cdp", DescribeCooldown(s_, pod_, *standing));
     if (Configured("conformance")) {
       const std::string_view cls = c_.Text(task_.priority_class);
       if (c_.Text(task_.ns) == "kube-system" || cls == "system-cluster-critical" ||
           cls == "system-node-critical")
-        Protect("conformance", "it belongs to the system");
+        ProtectByVote("conformance", "it belongs to the system");
     }
     if (Configured("pdb")) {
       PodBudgets budgets(c_,
@@ -164,13 +223,13 @@ class PodStory {
                                            .unlabelled_may_go = s_.compat.pdb_unlabelled});
       for (uint32_t b : budgets.BudgetsOf(pod_))
         if (c_.budgets[b].disruptions_allowed <= 0)
-          Protect("pdb", fmt::format("PodDisruptionBudget {}/{} allows no disruption",
-                                     c_.Text(c_.budgets[b].ns), c_.Text(c_.budgets[b].name)));
+          ProtectByVote("pdb", fmt::format("PodDisruptionBudget {}/{} allows no disruption",
+                                           c_.Text(c_.budgets[b].ns), c_.Text(c_.budgets[b].name)));
     }
     if (protections_.empty()) return;
     ExplanationTable table{
-        .name = "protections", .title = "what protects it", .columns = {"by", "because"}};
-    for (const auto& [by, why] : protections_) table.rows.push_back({by, why});
+        .name = "protections", .title = "what protects it", .columns = {"by", "because", "holds"}};
+    for (const Protection& p : protections_) table.rows.push_back({p.by, p.why, p.holds});
     out_.tables.push_back(std::move(table));
   }
 
@@ -218,24 +277,41 @@ class PodStory {
       ++could_be_taken_;
       return "the plugins would let it go; this cycle took another way";
     }
+    return WhoSpares(action, taker, votes, victims);
+  }
+
+  // The first veto of each tier that was asked; where a guard spares it there is but one.
+  std::string WhoSpares(EvictingAction action, TaskId taker, const std::vector<VictimVote>& votes,
+                        const Victims& victims) {
+    const VoteTiers tiers(s_, *probe_, action);
+    std::vector<size_t> told;
+    std::string text;
     for (const VictimVote& vote : votes) {
       if (vote.vote == Vote::kAbstain) continue;
       if (std::find(vote.asked.begin(), vote.asked.end(), pod_) == vote.asked.end()) continue;
       if (std::find(vote.let_go.begin(), vote.let_go.end(), pod_) != vote.let_go.end()) continue;
-      return "spared by " + DescribeVeto(s_, action, taker, vote, pod_);
+      const std::string veto = DescribeVeto(s_, action, taker, vote, pod_);
+      const std::optional<size_t> tier = tiers.TierOf(vote.plugin);
+      if (!tier || !tiers.several() || tiers.HoldsEverywhere(vote.plugin))
+        return "spared by " + veto;
+      if (std::find(told.begin(), told.end(), *tier) != told.end()) continue;
+      told.push_back(*tier);
+      text += fmt::format("{}in tier {} by {}", text.empty() ? "spared " : ", ", *tier + 1, veto);
     }
-    return "the plugins do not agree on any victim";
+    if (text.empty()) return "the plugins do not agree on any victim";
+    if (const std::optional<size_t> decided = tiers.TierOfAll(victims.permitted_by);
+        decided && !victims.tasks.empty())
+      text += fmt::format("; tier {} names others on its node", *decided + 1);
+    return text;
   }
 
   std::string Summary() const {
     if (!held_.empty()) return held_;
-    if (!protections_.empty()) {
-      std::string text =
-          fmt::format("{} protects it ({})", protections_[0].first, protections_[0].second);
-      return text;
-    }
+    for (const Protection& p : protections_)
+      if (p.weaker.empty()) return fmt::format("{} protects it ({})", p.by, p.why);
     if (could_be_taken_ > 0)
-      return fmt::format("it could be a victim, but nobody needed its place in this cycle");
+      return "it could be a victim, but nobody needed its place in this cycle";
+    if (!protections_.empty()) return protections_.front().weaker;
     if (takers_ > 0) return "nobody who waits may take its place";
     return "nobody waits for its place, and nothing protects it";
   }
@@ -247,7 +323,7 @@ class PodStory {
   const Task& task_;
   std::string name_;
   Explanation& out_;
-  std::vector<std::pair<std::string, std::string>> protections_;
+  std::vector<Protection> protections_;
   std::string held_;  // by what, in a closed zone
   size_t takers_ = 0;
   size_t could_be_taken_ = 0;

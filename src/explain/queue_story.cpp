@@ -107,6 +107,33 @@ class QueueStory {
     return !a.request.LessEqual(a.allocated, Missing::kZero);
   }
 
+  // How it stands in each kind that it deserves or has, named: "cpu", "memory and nvidia.com/gpu".
+  struct PerKind {
+    std::string over, full, under;
+    bool Mixed() const {
+      return (over.empty() ? 0 : 1) + (full.empty() ? 0 : 1) + (under.empty() ? 0 : 1) > 1;
+    }
+  };
+  PerKind StandingPerKind(const Account& a) const {
+    std::vector<std::string> over;
+    std::vector<std::string> full;
+    std::vector<std::string> under;
+    for (int kind = 0; kind < c_.kinds.size(); ++kind) {
+      if (kind == ResourceKinds::kPods) continue;
+      const double has = a.allocated.Get(kind);
+      const double deserves = a.deserved.Get(kind);
+      if (has < kTolerance && deserves < kTolerance) continue;
+      (!LessEqualAmount(has, deserves)   ? over
+       : !LessEqualAmount(deserves, has) ? under
+                                         : full)
+          .emplace_back(c_.kinds.Name(kind));
+    }
+    const auto text = [](const std::vector<std::string>& kinds) {
+      return fmt::format("{}", fmt::join(kinds, " and "));
+    };
+    return {text(over), text(full), text(under)};
+  }
+
   std::string Answer(const std::string& name, const Account& a) const {
     const double share = DominantShare(a.allocated, a.deserved);
     // What stops all of it comes first.
@@ -123,6 +150,20 @@ class QueueStory {
       text +=
           fmt::format(": over by {}, which others may take back", NamedAmountsText(more, c_.kinds));
       if (!before_.queues[queue_].reclaimable) text += ", were it reclaimable";
+      if (IsUnder(a))
+        text +=
+            fmt::format("; due {} more",
+                        NamedAmountsText(Resource::Exceeding(a.deserved, a.allocated), c_.kinds));
+    } else if (const PerKind kinds = StandingPerKind(a); IsUnder(a) && kinds.Mixed()) {
+      text += fmt::format(
+          ": it has all the {} it deserves and is due {} more{}; no pod that asks for {} gets a "
+          "place by allocate or reclaim",
+          kinds.full, NamedAmountsText(Resource::Exceeding(a.deserved, a.allocated), c_.kinds),
+          AsksForMore(a)
+              ? fmt::format(", and asks for {} more",
+                            NamedAmountsText(Resource::Exceeding(a.request, a.allocated), c_.kinds))
+              : "",
+          kinds.full);
     } else if (IsUnder(a)) {
       text += AsksForMore(a) ? ": it is due more and asks for more"
                              : ": it is due more, and asks for nothing more";
@@ -151,9 +192,19 @@ class QueueStory {
   std::string Standing(QueueId id) const {
     const Account& a = accounts_[id];
     if (!a.known) return "-";
-    std::string text = IsOver(a)    ? "over"
-                       : IsUnder(a) ? (AsksForMore(a) ? "under, asks for more" : "under")
-                                    : "at its share";
+    const PerKind kinds = StandingPerKind(a);
+    std::string text = IsOver(a) ? "over" : IsUnder(a) ? "under" : "at its share";
+    if (kinds.Mixed()) {
+      text.clear();
+      const auto add = [&](std::string_view word, const std::string& names) {
+        if (names.empty()) return;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, names);
+      };
+      add("over in", kinds.over);
+      add("at its share of", kinds.full);
+      add("under in", kinds.under);
+    }
+    if (!IsOver(a) && IsUnder(a) && AsksForMore(a)) text += ", asks for more";
     if (!IsOpen(id)) text += fmt::format(", but {}", ToString(before_.queues[id].state));
     return text;
   }
@@ -182,9 +233,14 @@ class QueueStory {
     } else if (table.rows.empty()) {
       out_.facts.push_back("there is nothing to reclaim: no other queue has more than it deserves");
     } else {
+      const PerKind kinds = StandingPerKind(own);
+      std::string none;
+      for (const std::string& names : {kinds.over, kinds.full})
+        if (!names.empty()) none += (none.empty() ? "" : " and ") + names;
       out_.facts.push_back(fmt::format(
-          "it may reclaim up to {} more{}",
+          "it may reclaim up to {} more{}{}",
           NamedAmountsText(Resource::Exceeding(own.deserved, own.allocated), c_.kinds),
+          none.empty() ? "" : fmt::format(", for pods that ask for no {}", none),
           s_.config.HasAction("reclaim") ? "" : ", but reclaim is not among the actions"));
       out_.tables.push_back(std::move(table));
     }

@@ -12,6 +12,7 @@
 #include "explain/drain_forecast.h"
 #include "model/disruption_budget.h"
 #include "model/revocable_access.h"
+#include "model/zone_drain.h"
 #include "session/tdm_settings.h"
 
 namespace krafla {
@@ -181,10 +182,35 @@ class ZoneStory {
         out_.facts.push_back(fmt::format("that begins {} before it closes, at {}",
                                          FormatShortDuration(tdm_.drain_lead_ns),
                                          BothTimes(begin, tdm_.time_zone)));
-    } else if (open) {
-      out_.facts.push_back("it is being emptied already: it closes within tdm.drain-lead");
+    } else {
+      if (open)
+        out_.facts.push_back("it is being emptied already: it closes within tdm.drain-lead");
+      if (const std::optional<Timestamp> next = PausesUntil()) {
+        out_.facts.push_back(fmt::format(
+            "it pauses now: somebody was evicted {} ago{}, and the evict period of {} ends in {}, "
+            "at "
+            "{}",
+            FormatShortDuration(ElapsedNs(*LastEviction(), in_.now)),
+            in_.config.compatibility.evict_period_per_zone ? ""
+                                                           : " from some zone (one clock for all)",
+            FormatShortDuration(period_ns), FormatShortDuration(ElapsedNs(in_.now, *next)),
+            BothTimes(*next, tdm_.time_zone)));
+        begin = *next;
+      }
     }
     Forecast(begin, open);
+  }
+
+  // By the clock that counts for this zone; null: none is known of.
+  const Timestamp* LastEviction() const {
+    return in_.memory.LastEviction(
+        in_.config.compatibility.evict_period_per_zone ? std::string_view(name_) : "");
+  }
+  // When the evict period is over that goes on now.
+  std::optional<Timestamp> PausesUntil() const {
+    const Timestamp* last = LastEviction();
+    if (IsPeriodOver(last, in_.now, tdm_.evict_period_ns)) return std::nullopt;
+    return NextPeriodChange(last, in_.now, tdm_.evict_period_ns);
   }
 
   void Forecast(Timestamp begin, bool open) {
@@ -212,9 +238,10 @@ class ZoneStory {
     out_.facts.push_back(text + " (evicted pods come back as waiting pods; nothing else changes)");
     for (const std::string& held : forecast.held)
       if (!forecast.complete) out_.facts.push_back("held: " + held);
-    ExplanationTable steps{.name = "drain",
-                           .title = "how it gets empty",
-                           .columns = {"after", "at", "in UTC", "pods", "who"}};
+    ExplanationTable steps{
+        .name = "drain",
+        .title = "how it gets empty",
+        .columns = {"after", "at", "in UTC", "pods", "who", "no more because of"}};
     for (const DrainStep& step : forecast.steps) {
       if (steps.rows.size() >= kMostSteps) {
         ++steps.left_out;
@@ -225,7 +252,7 @@ class ZoneStory {
         who += fmt::format(", and {} of their gangs on other nodes", PodCount(step.elsewhere));
       steps.rows.push_back({FormatShortDuration(ElapsedNs(forecast.begin, step.at)),
                             LocalTime(step.at, tdm_.time_zone), FormatRfc3339(step.at),
-                            step.pods.size(), who});
+                            step.pods.size(), who, step.pause.empty() ? "-" : step.pause});
     }
     if (!steps.rows.empty()) out_.tables.push_back(std::move(steps));
     if (!forecast.stay.empty()) {

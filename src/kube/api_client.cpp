@@ -1,5 +1,7 @@
 #include "kube/api_client.h"
 
+#include <cctype>
+
 #include <fmt/format.h>
 
 #include "kube/api_text.h"
@@ -8,7 +10,12 @@ namespace krafla {
 
 std::string Describe(const HttpResponse& response) {
   if (response.status == 0) return response.error;
-  return fmt::format("{} {}", response.status, MessageOf(response.body));
+  std::string message = MessageOf(response.body);
+  while (!message.empty() && std::isspace(static_cast<unsigned char>(message.back())) != 0)
+    message.pop_back();
+  // "404 page not found", where a path is unknown as a whole.
+  const std::string status = fmt::format("{}", response.status);
+  return message.starts_with(status + " ") ? message : fmt::format("{} {}", status, message);
 }
 
 Timestamp WallClock() {

@@ -65,6 +65,8 @@ struct GroupStatus {
   int running = 0;
   int succeeded = 0;
   int failed = 0;
+  // It has nodes that others have to leave first; the event is another one then.
+  bool room_is_made = false;
 };
 // The patch that makes `current` (a status as JSON, may be empty) say what `wanted` does; nothing
 // when it does already. A condition keeps its lastTransitionTime while its status and reason stay.

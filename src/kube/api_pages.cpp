@@ -15,7 +15,6 @@ namespace krafla {
 namespace {
 
 constexpr std::string_view kRoot = "/api/v1/";
-constexpr std::string_view kPages[] = {"queues", "jobs", "zones", "evictions", "cycles", "explain"};
 constexpr size_t kMostRows = 100'000;
 constexpr std::chrono::seconds kViewPatience{20};
 // A state that does not change is looked at again all the same: windows open and close.
@@ -27,7 +26,7 @@ ApiAnswer ErrorAnswer(int status, const std::string& message,
   json.BeginObject().Key("error").String(message);
   if (status == 404 || status == 405) {
     json.Key("pages").BeginArray();
-    for (const std::string_view page : kPages) json.String(fmt::format("{}{}", kRoot, page));
+    for (const std::string_view path : kApiPaths) json.String(path);
     json.EndArray();
   }
   json.EndObject();
@@ -37,6 +36,17 @@ ApiAnswer ErrorAnswer(int status, const std::string& message,
 std::string Parameter(const ApiRequest& request, const std::string& name) {
   const auto it = request.parameters.find(name);
   return it == request.parameters.end() ? std::string() : it->second;
+}
+
+// "evicted by preempt for a/b (…), in cycle 12 at …": the last time a pod of that name was; empty:
+// it is not known to have been.
+std::string LastEviction(const std::string& pod,
+                         const std::vector<StateKeeper::PastEviction>& newest_first) {
+  for (const StateKeeper::PastEviction& past : newest_first)
+    if (past.what.pod == pod && !past.refused)
+      return fmt::format("{}, in cycle {} at {}", past.what.message, past.cycle,
+                         FormatRfc3339(past.at));
+  return {};
 }
 
 // The error's sentence; empty: all are known.
@@ -82,23 +92,16 @@ class RowWriter {
     ++rows_;
     write(json_);
   }
-  ApiAnswer Finish() {
-    json_.EndArray().Key("leftOut").Integer(static_cast<int64_t>(left_out_));
-    return {.body = Close()};
+  // What follows belongs to the page as a whole.
+  JsonWriter& EndRows() {
+    return json_.EndArray().Key("leftOut").Integer(static_cast<int64_t>(left_out_));
   }
-  JsonWriter& json() { return json_; }
-  ApiAnswer FinishAt(Timestamp at) {
-    json_.EndArray().Key("leftOut").Integer(static_cast<int64_t>(left_out_));
-    WriteTime(json_, "at", at);
-    return {.body = Close()};
+  ApiAnswer Finish() {
+    json_.EndObject();
+    return {.body = json_.text() + "\n"};
   }
 
  private:
-  std::string Close() {
-    json_.EndObject();
-    return json_.text() + "\n";
-  }
-
   JsonWriter json_;
   size_t limit_;
   size_t rows_ = 0;
@@ -130,7 +133,8 @@ ApiAnswer ApiPages::Answer(const ApiRequest& request) {
   if (path.starts_with(kRoot)) page = path.substr(kRoot.size());
   if (page == "evictions") return Evictions(request);
   if (page == "cycles") return Cycles(request);
-  const bool known = std::find(std::begin(kPages), std::end(kPages), page) != std::end(kPages);
+  const bool known =
+      std::find(std::begin(kApiPaths), std::end(kApiPaths), path) != std::end(kApiPaths);
   if (!known) return ErrorAnswer(404, fmt::format("there is no page {}", Quoted(request.path)));
   if (!options_.ready()) return ErrorAnswer(503, "not ready: not yet in step with the cluster", 1);
   if (page == "queues") return Rows(request, &ClusterView::queues);
@@ -190,7 +194,24 @@ ApiAnswer ApiPages::Rows(const ApiRequest& request, std::vector<ViewRow> Cluster
   for (const ViewRow& row : (**view).*rows)
     if ((ns.empty() || row.ns == ns) && (queue.empty() || row.queue == queue))
       writer.Add([&](JsonWriter& json) { json.Raw(row.json); });
-  return writer.FinishAt((*view)->at);
+  JsonWriter& json = writer.EndRows();
+  WriteTime(json, "at", (*view)->at);
+  WriteLeadership(json, !jobs);
+  return writer.Finish();
+}
+
+void ApiPages::WriteLeadership(JsonWriter& json, bool knows_decisions) const {
+  if (!leadership_) return;
+  const Leadership now = leadership_();
+  json.Key("leading").Bool(now.leads).Key("leader");
+  if (now.leader.empty()) {
+    json.Null();
+  } else {
+    json.String(now.leader);
+  }
+  if (now.leads || knows_decisions) return;
+  json.Key("note").String(
+      "this replica does not lead: evictions and cycles are shown by the one that does");
 }
 
 ApiAnswer ApiPages::Evictions(const ApiRequest& request) const {
@@ -227,6 +248,7 @@ ApiAnswer ApiPages::Evictions(const ApiRequest& request) const {
       json.EndObject();
     });
   }
+  WriteLeadership(writer.EndRows(), false);
   return writer.Finish();
 }
 
@@ -252,6 +274,7 @@ ApiAnswer ApiPages::Cycles(const ApiRequest& request) const {
       json.Key("waitingPods").Integer(cycle.waiting_pods);
       json.EndObject();
     });
+  WriteLeadership(writer.EndRows(), false);
   return writer.Finish();
 }
 
@@ -303,6 +326,13 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
       explainer.SetOutOfTime(
           [this, deadline] { return stopping_ || BackgroundWorker::Clock::now() >= deadline; });
       Result<Explanation> found = explainer.Explain(kind, name);
+      const std::string evicted = kind == "pod" ? LastEviction(name, state.evictions) : "";
+      if (!found && !evicted.empty()) {
+        found = Explanation{.kind = kind, .name = name};
+        found->answer = fmt::format("{} is gone: it was {}.", name, evicted);
+      } else if (!evicted.empty()) {
+        found->facts.push_back(fmt::format("a pod of this name was {}", evicted));
+      }
       if (!found) {
         std::string message = found.error().message;
         if (const size_t at = message.find(" in the input"); at != std::string::npos)

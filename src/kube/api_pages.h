@@ -12,13 +12,19 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/json_writer.h"
 #include "explain/explanation.h"
 #include "kube/background_worker.h"
 #include "kube/cluster_view.h"
 #include "record/state_keeper.h"
 
 namespace krafla {
+
+inline constexpr std::string_view kApiPaths[] = {"/api/v1/queues", "/api/v1/jobs",
+                                                 "/api/v1/zones",  "/api/v1/evictions",
+                                                 "/api/v1/cycles", "/api/v1/explain"};
 
 struct ApiRequest {
   std::string method = "GET";
@@ -31,6 +37,12 @@ struct ApiAnswer {
   std::string body;
   std::string content_type = "application/json";
   std::optional<int> retry_after_s;
+};
+
+// Whether this replica decides; what others decide it does not know.
+struct Leadership {
+  bool leads = true;
+  std::string leader;  // empty: nobody that we know of
 };
 
 class ApiPages {
@@ -51,6 +63,10 @@ class ApiPages {
 
   ApiPages(const StateKeeper& keeper, Options options);
 
+  // Where replicas elect one of them: who leads. Before the first question.
+  void SetLeadership(std::function<Leadership()> leadership) {
+    leadership_ = std::move(leadership);
+  }
   ApiAnswer Answer(const ApiRequest& request);
   // Nobody waits any longer, and what is worked on is brought to an early end.
   void Stop();
@@ -63,8 +79,12 @@ class ApiPages {
   // What there is to see, not older than a second when the state has changed.
   Result<std::shared_ptr<const ClusterView>> View();
 
+  // Written beside the rows of a page; nothing where there is no election.
+  void WriteLeadership(JsonWriter& json, bool knows_decisions) const;
+
   const StateKeeper& keeper_;
   Options options_;
+  std::function<Leadership()> leadership_;
   std::atomic<bool> stopping_ = false;
   std::mutex mutex_;
   std::shared_ptr<const ClusterView> view_;  // shared with those who still write it out

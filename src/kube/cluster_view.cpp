@@ -9,10 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.h"
+#include "cluster_state/name_index.h"
 #include "cluster_state/name_order.h"
 #include "explain/missing_words.h"
 #include "explain/waiting_words.h"
 #include "explain/why_waiting.h"
+#include "kube/node_sizes.h"
 #include "model/disruption_budget.h"
 #include "model/revocable_access.h"
 #include "session/session.h"
@@ -82,13 +84,15 @@ class ViewMaker {
         memory_(*state.memory),
         live_(live),
         before_(before),
-        why_(session) {
+        why_(session),
+        sizes_(session.cluster) {
     for (const StateKeeper::PastEviction& past : state.evictions) {
       if (past.refused) continue;
       Losses& losses = losses_[past.what.job];
       losses.last = std::max(losses.last, past.at);
       if (past.what.for_other) losses.for_others.insert(past.at);
     }
+    FindWhatIsMissing();
     access_ = {.named_zones = s_.compat.named_zones,
                .needs_annotation = s_.compat.implied_zone,
                .silence_is_no = s_.compat.preemptable_default};
@@ -274,9 +278,22 @@ class ViewMaker {
   std::string WhyItWaits(JobId id) const {
     const Job& job = c_.jobs[id];
     const TruthBefore::OfJob& truth = before_.jobs[id.value];
-    if (truth.Waiting() == 0 && !(job.tasks.empty() && truth.phase == JobPhase::kPending))
-      return {};
-    if (const std::string* refused = s_.EnqueueRefusal(id)) return *refused;
+    const uint64_t key = NameKey(job.ns, job.name);
+    const auto left_out = left_out_.find(key);
+    const bool without_pods = job.tasks.empty() && truth.phase == JobPhase::kPending;
+    std::string why = truth.Waiting() > 0 || without_pods ? WhatItWaitsFor(id) : std::string();
+    if (left_out != left_out_.end())
+      why = job.tasks.empty() || why.empty() ? left_out->second : why + "; " + left_out->second;
+    if (const auto unranked = unranked_.find(key); unranked != unranked_.end() && !why.empty())
+      why += "; " + unranked->second;
+    return why;
+  }
+
+  std::string WhatItWaitsFor(JobId id) const {
+    const Job& job = c_.jobs[id];
+    std::string large = sizes_.WhyTooLarge(c_, id);
+    if (!large.empty()) large += "; ";
+    if (const std::string* refused = s_.EnqueueRefusal(id)) return large + *refused;
     if (job.tasks.empty()) return "its pods: there are none yet";
     if (const std::optional<PodShortage> shortage = ShortageOf(s_, id)) return shortage->message;
     if (job.Count(TaskStatus::kPipelined) > 0 && job.IsPipelined())
@@ -284,11 +301,36 @@ class ViewMaker {
     // Placed by the cycle that nobody hears of: the next one will do the same.
     if (job.Count(TaskStatus::kPending) + job.Count(TaskStatus::kAllocated) == 0)
       return "the next cycle";
-    std::string reason = s_.WaitingReason(id);
+    std::string reason = large + s_.WaitingReason(id);
     if (const std::string queue = FurtherCause(s_, id); !queue.empty()) reason += "; " + queue;
     for (const WhyWaiting::Answer& answer : why_.Of(id))
       reason += (reason.empty() ? "" : "; ") + std::string(answer.action) + ": " + answer.reason;
     return reason;
+  }
+
+  // Of jobs that cycles look at: the first pod that is left out, and the PriorityClass.
+  void FindWhatIsMissing() {
+    const LiveCluster::Stranded stranded = live_.FindStranded();
+    std::map<uint64_t, std::pair<std::string_view, const ClaimVolume*>> first;
+    for (const LiveCluster::StrandedPod& pod : stranded.pods) {
+      if (pod.claim == nullptr) continue;
+      const std::string_view name = c_.Text(pod.pod->task.name);
+      auto& slot = first[NameKey(pod.pod->task.ns, pod.pod->group)];
+      if (slot.second == nullptr || name < slot.first) slot = {name, pod.claim};
+    }
+    for (const auto& [key, pod] : first)
+      left_out_[key] =
+          fmt::format("pod {} is {}", pod.first,
+                      PodWithoutClaim(c_.Text(pod.second->claim), pod.second->ephemeral));
+    for (const PodGroupFacts* group : stranded.unranked) {
+      const Job& job = group->job;
+      const std::string_view name = c_.Text(job.priority_class);
+      const int32_t priority = live_.DefaultPriority();
+      unranked_[NameKey(job.ns, job.name)] =
+          c_.Text(job.name).starts_with(kGroupOfOnePrefix)
+              ? PodWithoutPriorityClass(name, priority)
+              : GroupWithoutPriorityClass(name, priority, live_.PriorityClassNames());
+    }
   }
 
   // What was decided in our time, and what was remembered of the time before.
@@ -372,6 +414,9 @@ class ViewMaker {
   std::map<std::string, Losses> losses_;  // by job
   const TruthBefore& before_;
   WhyWaiting why_;
+  NodeSizes sizes_;
+  std::map<uint64_t, std::string> left_out_;  // of jobs: a pod of theirs that no cycle looks at
+  std::map<uint64_t, std::string> unranked_;  // of jobs whose PriorityClass is not there
   AccessRules access_;
 };
 

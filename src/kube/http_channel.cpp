@@ -56,6 +56,32 @@ curl_blob Blob(const std::string& text) {
   return {const_cast<char*>(text.data()), text.size(), CURL_BLOB_NOCOPY};
 }
 
+NoAnswer WhyNoAnswer(CURL* easy, CURLcode code) {
+  switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION: {
+      // Of the chain, as OpenSSL numbers its errors. One is "unspecified": it was not looked at, or
+      // was good, and the name is what is wrong.
+      long verified = 0;
+      curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
+      return verified > 1 ? NoAnswer::kUntrusted : NoAnswer::kOtherName;
+    }
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+      return NoAnswer::kUntrusted;
+    case CURLE_SSL_CERTPROBLEM:
+      return NoAnswer::kOwnCertificate;
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+      return NoAnswer::kCutShort;
+    default:
+      return NoAnswer::kOther;
+  }
+}
+
 struct ListDeleter {
   void operator()(curl_slist* list) const { curl_slist_free_all(list); }
 };
@@ -481,6 +507,7 @@ class HttpChannel::Impl {
       std::string error;
       if (code != CURLE_OK) {
         error = transfer->error[0] != 0 ? transfer->error : curl_easy_strerror(code);
+        transfer->response.why = WhyNoAnswer(transfer->easy, code);
         stalled = stalled || (code == CURLE_OPERATION_TIMEDOUT && IsSilentFor(*transfer));
         NoteKeptBack(*transfer);
       } else {

@@ -19,6 +19,15 @@
 
 namespace krafla {
 
+// Why there was no answer, as far as it says what to look at.
+enum class NoAnswer : uint8_t {
+  kOther,
+  kCutShort,        // the server was there, and ended the connection or the stream
+  kUntrusted,       // its certificate is signed by nobody that we trust
+  kOtherName,       // its certificate is for another name
+  kOwnCertificate,  // ours, or its key, cannot be used
+};
+
 struct HttpResponse {
   int status = 0;  // 0: there was no answer, `error` says why
   std::string body;
@@ -29,6 +38,7 @@ struct HttpResponse {
   bool kept_back = false;
   // The channel is being taken down: nothing has failed, nobody is interested any more.
   bool closing = false;
+  NoAnswer why = NoAnswer::kOther;  // where there was none
 
   bool ok() const { return status >= 200 && status < 300; }
 };

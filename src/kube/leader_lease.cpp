@@ -142,6 +142,16 @@ bool LeaderLease::Sleep(milliseconds time) {
   return !stopping_.wait_for(lock, time, [&] { return stop_; });
 }
 
+std::string LeaderLease::Holder() const {
+  const std::scoped_lock lock(holder_mutex_);
+  return holder_;
+}
+
+void LeaderLease::NoteHolder(const std::string& holder) {
+  const std::scoped_lock lock(holder_mutex_);
+  holder_ = holder;
+}
+
 bool LeaderLease::TryAcquire() {
   const Clock::time_point begin = Clock::now();
   const milliseconds patience =
@@ -164,6 +174,7 @@ bool LeaderLease::TryAcquire() {
       NoteFailure("get", {.status = read.status, .error = record.error().message});
       return false;
     }
+    NoteHolder(record->holder);
     if (record->holder != options_.identity && !watch_.IsFree(*record, begin)) {
       outages_.Worked(resource_);
       if (!std::exchange(logged_other_, true) && options_.log)
@@ -183,6 +194,7 @@ bool LeaderLease::TryAcquire() {
     return false;
   }
   outages_.Worked(resource_);
+  NoteHolder(options_.identity);
   if (Result<LeaseRecord> record = ParseLease(written.body)) last_ = std::move(*record);
   // Counted from before it was asked for: others count from later.
   write_until_ = (begin + options_.renew_deadline).time_since_epoch().count();

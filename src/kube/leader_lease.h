@@ -71,6 +71,8 @@ class LeaderLease {
   bool MayWrite() const { return Clock::now() < write_until(); }
   // Nothing that only a leader may write may be under way then.
   Clock::time_point write_until() const { return Clock::time_point(Clock::duration(write_until_)); }
+  // Who held it when it was last read, we perhaps; empty: nobody. Any thread.
+  std::string Holder() const;
   // No longer renewed, and given up if it is ours, so that another one need not wait. The channel
   // is not needed afterwards.
   void Release();
@@ -83,6 +85,7 @@ class LeaderLease {
   bool Sleep(std::chrono::milliseconds time);
   std::string Path() const;
   void NoteFailure(const char* verb, const HttpResponse& response);
+  void NoteHolder(const std::string& holder);
 
   HttpChannel& channel_;
   OutageLog& outages_;
@@ -93,6 +96,8 @@ class LeaderLease {
   std::optional<LeaseRecord> last_;
   bool held_ = false;
   bool logged_other_ = false;
+  mutable std::mutex holder_mutex_;
+  std::string holder_;
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stop_ = false;

@@ -29,6 +29,18 @@ struct Words {
 constexpr Words kWords[] = {
     {"API server gives no answer", "API server still gives no answer", "API server answers again",
      ""},
+    {"API server's certificate is not trusted", "API server's certificate is still not trusted",
+     "API server's certificate is trusted now",
+     "is it signed by certificate-authority (or certificate-authority-data) of the kubeconfig's "
+     "cluster? Within a cluster that is the service account's ca.crt."},
+    {"API server's certificate is for another name",
+     "API server's certificate is still for another name",
+     "API server's certificate is for the right name now",
+     "is the server's address in the kubeconfig one that its certificate names? tls-server-name "
+     "gives another to look for."},
+    {"our certificate cannot be used", "our certificate still cannot be used",
+     "our certificate can be used now",
+     "do client-certificate and client-key (or …-data) of the kubeconfig's user belong together?"},
     {"API server does not know us", "API server still does not know us", "API server knows us now",
      "is the kubeconfig's token or certificate still good?"},
     {"API server forbids what we need", "API server still forbids what we need",
@@ -51,6 +63,17 @@ int64_t Seconds(OutageLog::Clock::duration time) {
 OutageLog::Cause OutageLog::CauseOf(const HttpResponse& response) {
   switch (response.status) {
     case 0:
+      switch (response.why) {
+        case NoAnswer::kOther:
+        case NoAnswer::kCutShort:
+          return kNoAnswer;
+        case NoAnswer::kUntrusted:
+          return kUntrusted;
+        case NoAnswer::kOtherName:
+          return kOtherName;
+        case NoAnswer::kOwnCertificate:
+          return kOwnCertificate;
+      }
       return kNoAnswer;
     case 401:
       return kUnknownToServer;
@@ -67,8 +90,12 @@ void OutageLog::Failed(const std::string& verb, const std::string& resource,
                        const HttpResponse& response) {
   const std::scoped_lock lock(mutex_);
   const Clock::time_point now = options_.now();
-  const Cause cause = CauseOf(response);
-  if (!troubles_[cause] || !troubles_[cause]->asked.contains(resource)) Remove(resource, now);
+  const std::optional<ServerTrouble>& unknown = troubles_[kUnknownToServer];
+  const bool cut_short = response.status == 0 && response.why == NoAnswer::kCutShort;
+  const bool follows = cut_short && unknown && !unknown->asked.empty();
+  const Cause cause = follows ? kUnknownToServer : CauseOf(response);
+  if (!troubles_[cause] || !troubles_[cause]->asked.contains(resource))
+    Remove(resource, now, cause == kNoAnswer);
   std::optional<ServerTrouble>& trouble = troubles_[cause];
   if (!trouble) {
     trouble.emplace();
@@ -76,8 +103,25 @@ void OutageLog::Failed(const std::string& verb, const std::string& resource,
     LookLater(kSettles);
   }
   trouble->asked[resource] = verb;
+  if (cause == kUnknownToServer) TakeThoseCutShort(*trouble);
   trouble->hit = std::max(trouble->hit, trouble->asked.size());
+  if (follows) return;
+  if (cut_short) {
+    trouble->cut_short.insert(resource);
+  } else {
+    trouble->cut_short.erase(resource);
+  }
   trouble->error = response.error.empty() ? Describe(response) : response.error;
+}
+
+void OutageLog::TakeThoseCutShort(ServerTrouble& unknown) {
+  std::optional<ServerTrouble>& silent = troubles_[kNoAnswer];
+  if (!silent || silent->begun) return;  // it was told of: a matter of its own
+  for (const std::string& resource : silent->cut_short)
+    if (const auto asked = silent->asked.find(resource); asked != silent->asked.end())
+      unknown.asked.insert(silent->asked.extract(asked));
+  silent->cut_short.clear();
+  if (silent->asked.empty()) silent.reset();
 }
 
 void OutageLog::Worked(const std::string& resource) {
@@ -85,9 +129,13 @@ void OutageLog::Worked(const std::string& resource) {
   Remove(resource, options_.now());
 }
 
-void OutageLog::Remove(const std::string& resource, Clock::time_point now) {
+void OutageLog::Remove(const std::string& resource, Clock::time_point now, bool silenced) {
   for (std::optional<ServerTrouble>& trouble : troubles_) {
     if (!trouble || trouble->asked.erase(resource) == 0 || !trouble->asked.empty()) continue;
+    if (silenced) {
+      trouble.reset();
+      continue;
+    }
     trouble->well_since = now;
     LookLater(kSettles);
   }
@@ -161,8 +209,9 @@ void OutageLog::Tell(const std::string& sentence, Cause cause, const ServerTroub
     line += fmt::format(" asked={}", LogQuoted(fmt::format("{}", fmt::join(asked, ", "))));
   }
   line += fmt::format(" error={}", LogQuoted(trouble.error));
-  if (first && !kWords[cause].hint.empty())
-    line += fmt::format(" hint={}", LogQuoted(kWords[cause].hint));
+  std::string hint(kWords[cause].hint);
+  if (cause == kUntrusted && !options_.trust.empty()) hint += " " + options_.trust;
+  if (first && !hint.empty()) line += fmt::format(" hint={}", LogQuoted(hint));
   options_.log(line);
 }
 

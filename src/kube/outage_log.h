@@ -4,7 +4,9 @@
 //
 //   1. A failure is gathered for half a second, because the others' failures follow at once.
 //   2. What works again for half a second is over: a stream that opens and ends at once is not.
-// Each cause (no answer, 401, 403, 404, other answers) has its own lines.
+// Each cause (no answer, certificates, 401, 403, 404, other answers) has its own lines. A server
+// that does not know us ends the connection as well, under the requests of others: these are its
+// answer too, and no matter of their own.
 //
 // Thread-safe.
 #pragma once
@@ -15,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "kube/http_channel.h"
@@ -26,6 +29,7 @@ struct ServerTrouble {
   using Clock = std::chrono::steady_clock;
 
   std::map<std::string, std::string> asked;  // by resource: the verb that failed last
+  std::set<std::string> cut_short;           // of these: the server was there, and broke off
   size_t hit = 0;                            // resources, at most at a time
   Clock::time_point since;
   Clock::time_point well_since;  // when `asked` has become empty
@@ -40,6 +44,7 @@ class OutageLog {
 
   struct Options {
     std::string server;
+    std::string trust;  // for messages: where the certificates come from that we trust
     // Runs a task later, on any thread; not after the end of this object.
     std::function<void(std::chrono::milliseconds delay, std::function<void()> task)> after;
     std::function<Clock::time_point()> now = &Clock::now;
@@ -54,10 +59,23 @@ class OutageLog {
   void Worked(const std::string& resource);
 
  private:
-  enum Cause : size_t { kNoAnswer, kUnknownToServer, kForbidden, kMissing, kOtherAnswer, kCauses };
+  enum Cause : size_t {
+    kNoAnswer,
+    kUntrusted,
+    kOtherName,
+    kOwnCertificate,
+    kUnknownToServer,
+    kForbidden,
+    kMissing,
+    kOtherAnswer,
+    kCauses
+  };
 
   static Cause CauseOf(const HttpResponse& response);
-  void Remove(const std::string& resource, Clock::time_point now);
+  // `silenced`: no answer comes at all, which says nothing about what was wrong before.
+  void Remove(const std::string& resource, Clock::time_point now, bool silenced = false);
+  // Once the server does not know us: the requests that it broke off before it said so.
+  void TakeThoseCutShort(ServerTrouble& unknown);
   void Look();
   // False: this trouble is over, and all was said.
   bool LookAt(Cause cause, ServerTrouble& trouble, Clock::time_point now);

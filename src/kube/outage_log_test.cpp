@@ -31,6 +31,7 @@ class OutageLogTest : public ::testing::Test {
   std::multimap<OutageLog::Clock::time_point, std::function<void()>> timers;
   Lines lines;
   OutageLog outages{{.server = "https://x",
+                     .trust = "Trusted: ca.crt.",
                      .after =
                          [this](milliseconds delay, std::function<void()> task) {
                            timers.emplace(now + delay, std::move(task));
@@ -120,6 +121,63 @@ TEST_F(OutageLogTest, WhatComesAndGoesIsNoFlood) {
   outages.Failed("watch", "pods", kRefused);
   Pass(seconds(61));
   EXPECT_FALSE(Said().empty()) << "a new outage is told of, a minute late at most";
+}
+
+// A server that answers 401 closes the connection that all share: whoever was asking beside is cut
+// short, before or after the answer comes.
+TEST_F(OutageLogTest, WhoIsCutShortByAServerThatDoesNotKnowUsIsNoMatterOfItsOwn) {
+  const HttpResponse cut{.error = "Error in the HTTP2 framing layer", .why = NoAnswer::kCutShort};
+  const HttpResponse unknown{.status = 401, .body = R"({"message":"Unauthorized"})"};
+  outages.Failed("watch", "nodes", cut);
+  outages.Failed("watch", "pods", unknown);
+  outages.Failed("watch", "queues", cut);
+  Pass(seconds(1));
+  EXPECT_EQ(Said(), (Lines{"API server does not know us; trying again server=https://x resources=3 "
+                           "error=\"401 Unauthorized\" hint=\"is the kubeconfig's token or "
+                           "certificate still good?\""}));
+  // The others' turn, again and again.
+  for (int i = 0; i < 10; ++i) {
+    outages.Failed("watch", "pods", cut);
+    outages.Failed("watch", "queues", unknown);
+    Pass(seconds(1));
+  }
+  EXPECT_EQ(Said(), Lines{});
+  // Gone for good is another matter.
+  for (const char* resource : {"nodes", "pods", "queues"})
+    outages.Failed("watch", resource, kRefused);
+  Pass(seconds(1));
+  EXPECT_EQ(Said(), (Lines{"API server gives no answer; trying again server=https://x resources=3 "
+                           "error=\"Connection refused\""}))
+      << "and not that it knows us now";
+}
+
+TEST_F(OutageLogTest, WhoIsCutShortOtherwiseGetsNoAnswer) {
+  outages.Failed("watch", "pods", {.error = "reset", .why = NoAnswer::kCutShort});
+  Pass(seconds(1));
+  EXPECT_EQ(Said(), (Lines{"API server gives no answer; trying again server=https://x resources=1 "
+                           "error=\"reset\""}));
+}
+
+TEST_F(OutageLogTest, ACertificateThatIsNotTrustedIsNamedWithTheFieldToLookAt) {
+  outages.Failed("watch", "pods",
+                 {.error = "unable to get local issuer certificate", .why = NoAnswer::kUntrusted});
+  Pass(seconds(1));
+  const Lines said = Said();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said[0].starts_with(
+      "API server's certificate is not trusted; trying again server=https://x resources=1 "
+      "error=\"unable to get local issuer certificate\" hint=\"is it signed by "
+      "certificate-authority (or certificate-authority-data)"))
+      << said[0];
+  EXPECT_TRUE(said[0].ends_with("Trusted: ca.crt.\"")) << said[0];
+}
+
+TEST_F(OutageLogTest, AnAnswerInPlainTextIsNotNumberedTwice) {
+  outages.Failed("watch", "queues", {.status = 404, .body = "404 page not found\n"});
+  Pass(seconds(1));
+  const Lines said = Said();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find(" error=\"404 page not found\" "), std::string::npos) << said[0];
 }
 
 TEST_F(OutageLogTest, WhatNeverFailedNeedsNoWord) {

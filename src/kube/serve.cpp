@@ -74,6 +74,16 @@ RecordHead HeadFor(const ServeOptions& options, const MirrorOptions& mirror) {
   return head;
 }
 
+// What is trusted, for whoever has to look after it.
+std::string TrustOf(const KubeConnection& connection) {
+  if (!connection.ca.file.empty())
+    return fmt::format("Trusted: the certificates of {}.", connection.ca.file);
+  if (!connection.ca.data.empty())
+    return fmt::format("Trusted: certificate-authority-data of {}.", connection.origin);
+  return fmt::format("{} names neither: the certificates of the system are trusted.",
+                     connection.origin);
+}
+
 std::string HostName() {
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) != 0) return "unknown";
@@ -96,6 +106,11 @@ FileStamp StampOf(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) return {};
   return {info.st_dev, info.st_ino, info.st_mtim, info.st_size};
+}
+
+void LogTraps(const ServeOptions& options, const std::string& config_text) {
+  if (!options.lint_config) return;
+  for (const std::string& line : options.lint_config(config_text)) options.log(line);
 }
 
 // The signals that end us. Blocked before any thread starts, so that none of them is hit.
@@ -151,6 +166,12 @@ class Server {
     effects_.SetEvictionApi(config.eviction_api);
     effects_.SetVolumePatience(VolumePatience(config));
     loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
+    if (options.leader_elect)
+      seeing_in_->pages().SetLeadership([this] {
+        const LeaderLease* lease = lease_now_;
+        return lease == nullptr ? Leadership{.leads = false, .leader = {}}
+                                : Leadership{lease->MayWrite(), lease->Holder()};
+      });
     // Nobody can look in: nothing is kept for them.
     if (!options.metrics_address && options.record_folder.empty()) return;
     mirror_.SetObserver(
@@ -320,6 +341,7 @@ class Server {
       return std::nullopt;
     }
     options_.log(fmt::format("configuration read again file={}", options_.config_path));
+    LogTraps(options_, text);
     events_.Record({about, false, "ConfigurationTaken", options_.config_path});
     seeing_in_->tap().OnConfig(std::move(text));
     return config;
@@ -343,6 +365,7 @@ class Server {
   // Outlives the channel that keeps its timers.
   OutageLog outages_{
       {.server = credentials_.connection().server,
+       .trust = TrustOf(credentials_.connection()),
        .after = [this](milliseconds delay,
                        std::function<void()> task) { reading_.After(delay, std::move(task)); },
        .log = options_.log}};
@@ -385,6 +408,7 @@ int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   KubeConnection connection = FindKubeConnection(options.kube, ProcessSurroundings(), diagnostics);
   if (diagnostics.HasErrors()) return 2;
   for (const Diagnostic& warning : diagnostics.items()) options.log(ToString(warning));
+  LogTraps(options, config_text);
   diagnostics = {};
   const BlockedSignals blocked;
   InitializeHttp();

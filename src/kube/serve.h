@@ -30,6 +30,8 @@ struct ServeOptions {
   // Reads and checks the configuration; called again when the file changes. `text` is what was
   // read.
   std::function<SchedulerConfig(Diagnostics& diagnostics, std::string& text)> read_config;
+  // What is right and yet looks like a mistake in a configuration that is taken, a line each.
+  std::function<std::vector<std::string>(const std::string& text)> lint_config;
   bool lenient = false;                // how it is read
   std::optional<std::string> profile;  // replaces the configuration's
 

@@ -6,6 +6,7 @@
 
 #include "kube/cluster_metrics.h"
 #include "kube/metric_families.h"
+#include "session/eviction_reason.h"
 
 namespace krafla {
 
@@ -160,7 +161,7 @@ void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChang
         .Add({{"action", std::string(eviction.action)},
               {"queue",
                victim.job.valid() ? std::string(c.QueueName(c.jobs[victim.job].queue)) : ""},
-              {"reason", std::string(ToString(eviction.reason))}})
+              {"reason", std::string(ToString(ReasonOf(session, eviction)))}})
         .Increment();
     if (eviction.for_task.valid() && eviction.for_task != last) f.preemptions.Increment();
     last = eviction.for_task;

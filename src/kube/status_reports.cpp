@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "explain/amount_words.h"
 #include "kube/api_objects.h"
+#include "kube/room_words.h"
 #include "session/job_by_name.h"
 
 namespace krafla {
@@ -16,6 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kUnschedulable = "Unschedulable";
+constexpr const char* kScheduled = "Scheduled";
 
 void Mix(size_t& hash, size_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
@@ -25,43 +28,17 @@ size_t HashOf(std::string_view text) {
   return std::hash<std::string_view>()(text);
 }
 
-// Why the job cannot be scheduled, if that is so after this cycle.
-struct Waits {
-  GroupCondition condition;
-  bool lacks_pods = false;
-};
-
-std::optional<Waits> WhyItWaits(const Session& session, JobId id) {
-  const Cluster& c = session.cluster;
-  const Job& job = c.jobs[id];
-  const std::string* refusal = session.EnqueueRefusal(id);
-  const auto said =
-      std::find_if(job.conditions.begin(), job.conditions.end(), [](const JobCondition& condition) {
-        return condition.from_this_session && condition.type == kUnschedulable &&
-               condition.status == "True";
-      });
-  if (said == job.conditions.end()) {
-    // Without pods nobody speaks of it; its pods may be made when it is let in.
-    if (refusal == nullptr || !job.tasks.empty()) return std::nullopt;
-    return Waits{{kUnschedulable, "True", "NotEnoughResources",
-                  fmt::format("not let into queue {}: {}", c.QueueName(job.queue), *refusal)}};
-  }
-  Waits waits{{said->type, said->status, said->reason, said->message}};
-  if (std::optional<PodShortage> shortage = ShortageOf(session, id)) {
-    waits.lacks_pods = true;
-    waits.condition.reason = std::move(shortage->reason);
-    waits.condition.message = std::move(shortage->message);
-    if (refusal != nullptr)
-      waits.condition.message +=
-          fmt::format("; not let into queue {}: {}", c.QueueName(job.queue), *refusal);
-    return waits;
-  }
-  if (const std::string queue = FurtherCause(session, id); !queue.empty())
-    waits.condition.message += "; " + queue;
-  return waits;
+// It had what it needs, and has lost it.
+bool IsNoLongerScheduled(const Job& job, bool waits) {
+  if (!waits && !job.tasks.empty()) return false;  // its pods end, and hold their places
+  return std::any_of(job.conditions.begin(), job.conditions.end(),
+                     [](const JobCondition& condition) {
+                       return condition.type == kScheduled && condition.status == "True" &&
+                              !condition.from_this_session;
+                     });
 }
 
-GroupStatus StatusOf(const Job& job, const std::optional<Waits>& waits) {
+GroupStatus StatusOf(const Job& job, const GroupCondition* waits) {
   GroupStatus status;
   status.phase = ToString(job.phase);
   bool scheduled = false;
@@ -69,10 +46,13 @@ GroupStatus StatusOf(const Job& job, const std::optional<Waits>& waits) {
     if (!condition.from_this_session || condition.type == kUnschedulable) continue;
     status.conditions.push_back(
         {condition.type, condition.status, condition.reason, condition.message});
-    scheduled = scheduled || condition.type == "Scheduled";
+    scheduled = scheduled || condition.type == kScheduled;
   }
-  if (waits) {
-    status.conditions.push_back(waits->condition);
+  if (!scheduled && IsNoLongerScheduled(job, waits != nullptr))
+    status.conditions.push_back(
+        {kScheduled, "False", "TooFewPodsPlaced", "fewer pods than minMember have a place"});
+  if (waits != nullptr) {
+    status.conditions.push_back(*waits);  // the last one
   } else {
     // What was true before no longer is.
     for (const JobCondition& condition : job.conditions)
@@ -147,6 +127,54 @@ void StatusReports::AfterCycle(Session& session) {
   ForgetPlacedPods();
 }
 
+const NodeSizes& StatusReports::SizesIn(const Cluster& c) {
+  const uint64_t version = mirror_.live().node_sizes_version();
+  if (!sizes_ || sizes_version_ != version) sizes_.emplace(c);
+  sizes_version_ = version;
+  return *sizes_;
+}
+
+std::optional<StatusReports::Waits> StatusReports::WhyItWaits(const Session& session, JobId id) {
+  const Cluster& c = session.cluster;
+  const Job& job = c.jobs[id];
+  const std::string* refusal = session.EnqueueRefusal(id);
+  const auto said =
+      std::find_if(job.conditions.begin(), job.conditions.end(), [](const JobCondition& condition) {
+        return condition.from_this_session && condition.type == kUnschedulable &&
+               condition.status == "True";
+      });
+  const std::string not_let_in = refusal == nullptr ? std::string()
+                                                    : fmt::format("not let into queue {}: {}",
+                                                                  c.QueueName(job.queue), *refusal);
+  Waits waits{.condition = {kUnschedulable, "True", "NotEnoughResources", not_let_in}};
+  std::string& message = waits.condition.message;
+  if (said == job.conditions.end()) {
+    // Without pods nobody speaks of it; its pods may be made when it is let in.
+    if (refusal == nullptr || !job.tasks.empty()) return std::nullopt;
+  } else if (RoomIsBeingMade(session, id)) {
+    waits.room_is_made = true;
+    message = WhoHasToLeave(session, id);
+    return waits;
+  } else if (std::optional<PodShortage> shortage = ShortageOf(session, id)) {
+    waits.lacks_pods = true;
+    waits.condition.reason = std::move(shortage->reason);
+    message = std::move(shortage->message);
+    if (const size_t left_out = stranded_.LeftOutOf(c.JobKey(id)); left_out != 0)
+      message += fmt::format("; {} left out, because claims do not exist", PodCount(left_out));
+    if (refusal != nullptr) message += "; " + not_let_in;
+  } else {
+    waits.condition.reason = said->reason;
+    message = said->message;
+    if (const std::string queue = FurtherCause(session, id); !queue.empty())
+      message += "; " + queue;
+    if (const std::string large = SizesIn(c).WhyTooLarge(c, id); !large.empty())
+      message = large + "; " + message;
+  }
+  if (const std::string_view priority = stranded_.PriorityWords(c.Text(job.uid)); !priority.empty())
+    message.append("; ").append(priority);
+  return waits;
+}
+
 // No plugin speaks of a queue without jobs, and without proportion of none at all; what its jobs
 // hold is known all the same. One that never held anything is left alone.
 void StatusReports::ReportQueues(const Session& session) {
@@ -199,7 +227,8 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   memo.words = words;
   memo.group = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
   memo.phase = job.phase;
-  GroupStatus wanted = StatusOf(job, waits);
+  GroupStatus wanted = StatusOf(job, waits ? &waits->condition : nullptr);
+  wanted.room_is_made = waits && waits->room_is_made;
   memo.held.reset();
   if (!waits || !waits->lacks_pods) {
     memo.short_at = {};
@@ -246,29 +275,35 @@ void StatusReports::ReportWaiting(const Session& session, JobId id) {
   std::string message;
   const std::optional<PodShortage> shortage = ShortageOf(session, id);
   if (shortage) message = fmt::format("PodGroup {}: {}", c.Text(job.name), shortage->message);
+  // A place is named when the job as a whole is about to have what it needs.
+  const bool room_is_made = RoomIsBeingMade(session, id);
   for (const TaskId task : job.tasks) {
     if (!IsWaiting(c.tasks[task])) continue;
-    if (const FitError* error = session.fit_errors.Find(task); error != nullptr && !shortage) {
-      ReportWaitingPod(session, task, FitErrors::Text(*error, session.reasons), false);
+    if (room_is_made && c.tasks[task].status == TaskStatus::kPipelined &&
+        c.tasks[task].node.valid()) {
+      ReportWaitingPod(session, task, WhoHasToLeave(session, task), c.NodeName(c.tasks[task].node),
+                       false);
       continue;
     }
-    if (message.empty()) {
+    std::string own;  // what is said of this one only
+    if (const FitError* error = session.fit_errors.Find(task); error != nullptr && !shortage) {
+      own = FitErrors::Text(*error, session.reasons);
+    } else if (message.empty()) {
       message = session.WaitingReason(id);
       if (const std::string queue = FurtherCause(session, id); !queue.empty())
         message += "; " + queue;
     }
-    ReportWaitingPod(session, task, message, shortage.has_value());
+    if (!shortage)
+      if (const std::string large = SizesIn(c).WhyTooLarge(c, task); !large.empty())
+        own = fmt::format("{}; {}", large, own.empty() ? message : own);
+    ReportWaitingPod(session, task, own.empty() ? message : own, {}, shortage.has_value());
   }
 }
 
 void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const std::string& message,
-                                     bool brief) {
+                                     std::string_view node, bool brief) {
   const Cluster& c = session.cluster;
   const Task& task = c.tasks[id];
-  // A place is named when the job as a whole is about to have what it needs.
-  const bool pipelined = task.status == TaskStatus::kPipelined && task.node.valid() &&
-                         task.job.valid() && session.JobPipelined(task.job);
-  const std::string_view node = pipelined ? c.NodeName(task.node) : std::string_view{};
   size_t hash = HashOf(message);
   Mix(hash, HashOf(node));
   auto known = waiting_.find(c.Text(task.uid));
@@ -285,8 +320,8 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const st
   memo.node = node;
   memo.pod = PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
   memo.patience = brief ? options_.grace : options_.first_wait;
-  if (memo.written || pipelined) WritePod(memo, pipelined);
-  if (memo.announced) return writer_.AnnouncePod(memo.pod, memo.message);
+  if (memo.written || !node.empty()) WritePod(memo, !node.empty());
+  if (memo.announced) return writer_.AnnouncePod(memo.pod, memo.message, !node.empty());
   SetPodTimer(memo);
 }
 
@@ -307,7 +342,7 @@ void StatusReports::TellPod(const std::string& uid) {
   if (LeftOf(memo.patience, memo.since, client_.Now()).count() > 0) return SetPodTimer(memo);
   memo.announced = true;
   if (!memo.written) WritePod(memo, false);
-  writer_.AnnouncePod(memo.pod, memo.message);
+  writer_.AnnouncePod(memo.pod, memo.message, !memo.node.empty());
 }
 
 void StatusReports::WritePod(WaitingMemo& memo, bool urgent) {

@@ -23,6 +23,7 @@
 #include "kube/api_client.h"
 #include "kube/cluster_mirror.h"
 #include "kube/event_recorder.h"
+#include "kube/node_sizes.h"
 #include "kube/status_writer.h"
 #include "kube/stranded_reports.h"
 #include "session/session.h"
@@ -82,12 +83,22 @@ class StatusReports {
     bool announced = false;
   };
 
+  // Why a job cannot be scheduled, if that is so after this cycle.
+  struct Waits {
+    GroupCondition condition;
+    bool lacks_pods = false;
+    bool room_is_made = false;
+  };
+  std::optional<Waits> WhyItWaits(const Session& session, JobId id);
   void ReportGroup(const Session& session, JobId id);
   void TellHeld(const std::string& key);
   void SetGroupTimer(const std::string& key, GroupMemo& memo);
   std::chrono::milliseconds GraceLeft(const GroupMemo& memo) const;
   void ReportWaiting(const Session& session, JobId id);
-  void ReportWaitingPod(const Session& session, TaskId id, const std::string& message, bool brief);
+  // `node`: that it has been given, and others have to leave; empty: none.
+  void ReportWaitingPod(const Session& session, TaskId id, const std::string& message,
+                        std::string_view node, bool brief);
+  const NodeSizes& SizesIn(const Cluster& c);
   void SetPodTimer(WaitingMemo& memo);
   void TellPod(const std::string& uid);
   void WritePod(WaitingMemo& memo, bool urgent);
@@ -108,6 +119,8 @@ class StatusReports {
   };
   std::unordered_map<std::string, WaitingMemo, TextHash, std::equal_to<>> waiting_;  // by UID
   uint64_t cycle_ = 0;
+  std::optional<NodeSizes> sizes_;  // once somebody has waited
+  uint64_t sizes_version_ = 0;
 };
 
 }  // namespace krafla

@@ -176,7 +176,7 @@ TEST_F(StatusReportsTest, APodGroupWhoseQueueDoesNotExistIsToldUntilItDoes) {
              fmt::format(R"({{"phase":"Pending","conditions":[{{"type":"Unschedulable","status":)"
                          R"("True","reason":"QueueNotFound","message":"{}"}}]}})",
                          "no queue"));
-  SeeNode("0");
+  SeeNode("2", true);
   SeeQueue("defualt");
   Cycle();
   Pass(0);
@@ -286,8 +286,9 @@ TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
   Told();
   Pass(500);
   const std::string why =
-      "pod group is not ready, 1 Pending, 1 minAvailable; queue default has 0 of the 0 cpu it "
-      "deserves, p asks for 1";
+      "no node is as large as p: it asks for 1 cpu (no node has any); pod group is not ready, 1 "
+      "Pending, 1 minAvailable; queue default has 0 of the 0 cpu it deserves, p asks for "
+      "1";
   Lines told = Told();
   EXPECT_EQ(told, (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
                          "event Pod p FailedScheduling: " + why}));
@@ -305,6 +306,206 @@ TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
   EXPECT_EQ(told[0],
             "event Pod p FailedScheduling: 0/1 nodes are unavailable: 1 node(s) were "
             "unschedulable.");
+}
+
+TEST_F(StatusReportsTest, AMissingPriorityClassIsToldOnceAndHoldsNobodyBack) {
+  Lines logged;
+  statuses.emplace(
+      client, *mirror, *events,
+      StatusReports::Options{.log = [&](const std::string& line) { logged.push_back(line); }});
+  scheduler.emplace(
+      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+      LiveScheduler::Options{.may_write = [] { return true; }});
+  const auto see_class = [&](const std::string& name) {
+    See(WatchedKind::kPriorityClass,
+        fmt::format(R"({{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":)"
+                    R"({{"name":"{}","uid":"c-{}"}},"value":1000}})",
+                    name, name));
+  };
+  const auto about_it = [&] {
+    Lines told = Told();
+    std::erase_if(told,
+                  [](const std::string& line) { return line.find("PriorityClass") == line.npos; });
+    return told;
+  };
+  SeeGroupIn("default", "g", 1, R"(,"priorityClassName":"hihg")");
+  SeePod("p", "g");
+  Cycle();
+  EXPECT_EQ(effects->counts().bound, 0u);
+  AnswerAll();
+  EXPECT_EQ(effects->counts().bound, 1u) << "it is scheduled all the same";
+  Pass(10'000);
+  EXPECT_EQ(about_it(), Lines{}) << "there are no classes: nobody follows them";
+  see_class("high");
+  Cycle();
+  Pass(4999);
+  EXPECT_EQ(about_it(), Lines{}) << "the class may be on its way";
+  Pass(1);
+  const std::string why =
+      "PriorityClass \"hihg\" does not exist (did you mean \"high\"?): the PodGroup has priority "
+      "0, as one that names none; create it or name another in spec.priorityClassName";
+  EXPECT_EQ(about_it(), Lines{"event PodGroup g PriorityClassNotFound: " + why});
+  SeeGroupIn("default", "h", 1, R"(,"priorityClassName":"hihg")");
+  for (const char* pod : {"h0", "h1"}) SeePod(pod, "h");
+  SeeNode("1");
+  Cycle();
+  Pass(5000);
+  // Another one of the same cause: not in the log again, and in its condition as well.
+  EXPECT_EQ(about_it(), Lines{"event PodGroup h PriorityClassNotFound: " + why});
+  SeeNode("1", true);
+  Cycle();
+  Pass(0);
+  const Lines waiting = about_it();
+  ASSERT_FALSE(waiting.empty());
+  for (const std::string& line : waiting) EXPECT_TRUE(line.ends_with("; " + why)) << line;
+  EXPECT_EQ(logged, Lines{"somebody names what does not exist priorityclass=hihg first=\"PodGroup "
+                          "a/g\""});
+  see_class("hihg");
+  Cycle();
+  Pass(60'000);
+  EXPECT_EQ(about_it(), Lines{});
+}
+
+TEST_F(StatusReportsTest, APodThatIsLeftOutBecauseOfItsClaimIsTold) {
+  Diagnostics diagnostics;
+  scheduler->SetConfig(
+      ReadSchedulerConfig(std::string(kConfig) + "compatibility:\n  missing-claims: false\n",
+                          BuiltInVocabulary(), {.file_name = "t"}, diagnostics));
+  ASSERT_FALSE(diagnostics.HasErrors());
+  SeeGroup("g", 2);
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"g0","namespace":"a","uid":"u-g0",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}],"containers":[)"
+      R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
+  SeePod("g1", "g");
+  Cycle();
+  EXPECT_EQ(statuses->waiting_pods(), 2u);
+  Pass(5000);
+  Lines told = Told();
+  const std::string why =
+      "left out: PersistentVolumeClaim \"data\" does not exist in the pod's namespace; create it";
+  for (const std::string& line :
+       {"condition pods/g0 PodScheduled=False Unschedulable: " + why,
+        "event Pod g0 FailedScheduling: " + why,
+        std::string("event PodGroup g Unschedulable: 1 of the 2 pods of minMember exists; 1 pod "
+                    "left out, because claims do not exist")})
+    EXPECT_NE(std::find(told.begin(), told.end(), line), told.end())
+        << line << "\n"
+        << fmt::format("{}", fmt::join(told, "\n"));
+  // The claim comes.
+  See(WatchedKind::kClaim,
+      R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data","namespace":)"
+      R"("a","uid":"c"},"spec":{},"status":{"phase":"Bound"}})");
+  Cycle();
+  Pass(0);
+  Cycle();
+  EXPECT_EQ(mirror->live().FindStranded().pods.size(), 0u);
+}
+
+TEST_F(StatusReportsTest, APodThatNoNodeIsLargeEnoughForReadsThatFirst) {
+  SeeGroup("g", 1);
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"big","namespace":"a","uid":"u-big",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("containers":[{"name":"c","resources":{"requests":{"cpu":"100","memory":"1Gi",)"
+      R"("nvidia.com/gpu":"8"}}}]},"status":{"phase":"Pending"}})");
+  Cycle();
+  Pass(1000);
+  const std::string why =
+      "no node is as large as big: it asks for 100 cpu (the largest node has 2) and 8 "
+      "nvidia.com/gpu (no node has any); ";
+  const Lines told = Told();
+  for (const std::string& begin :
+       {std::string("condition podgroups/g Unschedulable=True NotEnoughResources: "),
+        std::string("event PodGroup g Unschedulable: "),
+        std::string("condition pods/big PodScheduled=False Unschedulable: "),
+        std::string("event Pod big FailedScheduling: ")})
+    EXPECT_TRUE(std::any_of(told.begin(), told.end(),
+                            [&](const std::string& line) { return line.starts_with(begin + why); }))
+        << begin << "\n"
+        << fmt::format("{}", fmt::join(told, "\n"));
+}
+
+// Evicted for another: the PodGroup that waits for the room has a node, and no failure; the one
+// that gave it is no longer scheduled.
+TEST_F(StatusReportsTest, RoomThatIsBeingMadeIsNoFailureAndWhoGivesItIsNotScheduled) {
+  See(WatchedKind::kPriorityClass,
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":)"
+      R"({"name":"high","uid":"c"},"value":1000})");
+  SeeGroupIn("default", "low", 1, "",
+             R"({"phase":"Running","conditions":[{"type":"Scheduled",)"
+             R"("status":"True","reason":"ready"}]})");
+  for (const char* pod : {"low-0", "low-1"}) SeePod(pod, "low", "n1");
+  Cycle();
+  Pass(1000);
+  Told();
+  SeeGroupIn("default", "high", 1, R"(,"priorityClassName":"high")");
+  SeePod("high-0", "high");
+  Cycle();
+  Pass(2000);
+  const Lines told = Told();
+  const auto has = [&](const std::string& line) {
+    return std::find(told.begin(), told.end(), line) != told.end();
+  };
+  const std::string all = fmt::format("{}", fmt::join(told, "\n"));
+  EXPECT_TRUE(has("event PodGroup high Nominated: waits for 1 pod to leave node n1")) << all;
+  EXPECT_TRUE(has("event Pod high-0 Nominated: waits for 1 pod to leave node n1")) << all;
+  EXPECT_TRUE(
+      has("condition pods/high-0 PodScheduled=False Unschedulable: waits for 1 pod to "
+          "leave node n1"))
+      << all;
+  for (const std::string& line : told) {
+    EXPECT_EQ(line.find("FailedScheduling"), line.npos) << line;
+    EXPECT_EQ(line.find("high Unschedulable:"), line.npos) << line;
+  }
+}
+
+TEST_F(StatusReportsTest, APodGroupThatHasLostItsPodsIsNoLongerScheduled) {
+  const std::string scheduled =
+      R"({"phase":"Running","running":2,"conditions":[{"type":"Scheduled","status":"True",)"
+      R"("reason":"tasks in gang are ready to be scheduled"}]})";
+  SeeGroup("g", 2, scheduled);
+  SeePod("p0", "g", "n1");
+  SeePod("p1", "g", "n1");
+  Cycle();
+  Pass(1000);
+  for (const std::string& line : Told()) EXPECT_EQ(line.find("Scheduled=False"), line.npos) << line;
+  // One is gone, and made anew elsewhere, where nobody may go.
+  mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = "p0"}});
+  SeeNode("2", true);
+  SeePod("p2", "g");
+  Cycle();
+  Pass(1000);
+  Lines told = Told();
+  const std::string lost =
+      "condition podgroups/g Scheduled=False TooFewPodsPlaced: fewer pods than minMember have a "
+      "place";
+  EXPECT_NE(std::find(told.begin(), told.end(), lost), told.end())
+      << fmt::format("{}", fmt::join(told, "\n"));
+  EXPECT_TRUE(std::any_of(told.begin(), told.end(), [](const std::string& line) {
+    return line.starts_with("condition podgroups/g Unschedulable=True");
+  }));
+  // There is room again.
+  SeeGroup("g", 2,
+           R"({"phase":"Inqueue","conditions":[{"type":"Scheduled","status":"False","reason":)"
+           R"("TooFewPodsPlaced"},{"type":"Unschedulable","status":"True","reason":"x"}]})");
+  SeeNode("2");
+  Cycle();
+  Pass(1000);
+  told = Told();
+  EXPECT_TRUE(std::any_of(told.begin(), told.end(), [](const std::string& line) {
+    return line.starts_with("condition podgroups/g Scheduled=True");
+  })) << fmt::format("{}", fmt::join(told, "\n"));
+  // All are gone, and nobody makes them anew.
+  SeeGroup("g", 2, scheduled);
+  for (const char* pod : {"p1", "p2"})
+    mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = pod}});
+  Cycle();
+  Pass(1000);
+  told = Told();
+  EXPECT_NE(std::find(told.begin(), told.end(), lost), told.end())
+      << fmt::format("{}", fmt::join(told, "\n"));
 }
 
 TEST_F(StatusReportsTest, TheQueueIsNamedWhenItIsInTheWay) {

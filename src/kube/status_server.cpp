@@ -6,9 +6,12 @@
 #include <openssl/ssl.h>
 
 #include <charconv>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace krafla {
 
@@ -73,6 +76,24 @@ void Set(const ApiAnswer& said, httplib::Response& to) {
   to.set_content(said.body, said.content_type);
 }
 
+std::vector<std::string_view> PathsOf(const StatusPages& pages) {
+  std::vector<std::string_view> paths;
+  if (pages.health) paths.insert(paths.end(), {"/healthz", "/livez", "/readyz"});
+  if (pages.metrics) paths.push_back("/metrics");
+  if (pages.api)
+    for (const std::string_view path : kApiPaths) paths.push_back(path);
+  return paths;
+}
+
+// What there is, for whoever opens the address in a browser.
+void AddIndex(httplib::Server& server, const StatusPages& pages) {
+  const std::vector<std::string_view> paths = PathsOf(pages);
+  const std::string index = fmt::format("krafla serve; pages:\n{}\n", fmt::join(paths, "\n"));
+  server.Get("/", [index](const httplib::Request&, httplib::Response& response) {
+    response.set_content(index, "text/plain");
+  });
+}
+
 // Every page, known or not.
 void RefuseToWrite(httplib::Server& server, const StatusPages& pages) {
   const auto refuse = [pages](const httplib::Request& from, httplib::Response& to) {
@@ -102,6 +123,20 @@ void RefuseToWrite(httplib::Server& server, const StatusPages& pages) {
     refuse(from, to);
     return httplib::Server::HandlerResponse::Handled;
   });
+  // Whatever is wrong with the body (too large, say): the method is wrong first. A page that is not
+  // there has no words of its own.
+  server.set_error_handler(httplib::Server::HandlerWithResponse(
+      [refuse](const httplib::Request& from, httplib::Response& to) {
+        const bool reads = from.method == "GET" || from.method == "HEAD";
+        if (!reads && to.status != 405) {
+          refuse(from, to);
+        } else if (reads && to.status == 404 && to.body.empty()) {
+          to.set_content("there is no such page; / lists those there are\n", "text/plain");
+        } else {
+          return httplib::Server::HandlerResponse::Unhandled;
+        }
+        return httplib::Server::HandlerResponse::Handled;
+      }));
 }
 
 Result<std::unique_ptr<httplib::Server>> MakeServer(const std::optional<TlsFiles>& tls) {
@@ -163,6 +198,7 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
     };
     server.Get("/api(/.*)?", answer);  // HEAD too
   }
+  AddIndex(server, pages);
   RefuseToWrite(server, pages);
   const std::string host = address.host.empty() ? "0.0.0.0" : address.host;
   bool bound = false;

@@ -119,6 +119,39 @@ TEST_F(StatusServerTest, NothingCanBeWritten) {
   EXPECT_EQ(client.Get("/api/v1/jobs")->status, 200);
 }
 
+TEST_F(StatusServerTest, TheMethodIsWrongBeforeTheBodyIs) {
+  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(server);
+  const std::string large(200'000, 'x');
+  httplib::Client client("127.0.0.1", (*server)->port());
+  for (const char* path : {"/metrics", "/api/v1/jobs", "/nowhere"}) {
+    EXPECT_EQ(client.Post(path, large, "text/plain")->status, 405) << path;
+    EXPECT_EQ(client.Put(path, large, "text/plain")->status, 405) << path;
+  }
+  EXPECT_EQ(client.Get("/api/v1/jobs")->status, 200);
+}
+
+TEST_F(StatusServerTest, TheRootListsThePages) {
+  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(server);
+  httplib::Client client("127.0.0.1", (*server)->port());
+  const httplib::Result index = client.Get("/");
+  ASSERT_TRUE(index);
+  EXPECT_EQ(index->status, 200);
+  for (const char* page : {"/healthz\n", "/readyz\n", "/metrics\n", "/api/v1/explain\n"})
+    EXPECT_NE(index->body.find(page), std::string::npos) << index->body;
+  const httplib::Result nowhere = client.Get("/nowhere");
+  EXPECT_EQ(nowhere->status, 404);
+  EXPECT_EQ(nowhere->body, "there is no such page; / lists those there are\n");
+  StatusPages health = Pages();
+  health.metrics = nullptr;
+  health.api = nullptr;
+  const auto other = StatusServer::Start({"127.0.0.1", 0}, health);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(httplib::Client("127.0.0.1", (*other)->port()).Get("/")->body,
+            "krafla serve; pages:\n/healthz\n/livez\n/readyz\n");
+}
+
 TEST_F(StatusServerTest, HeadIsGetWithoutABody) {
   const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
   ASSERT_TRUE(server);

@@ -11,6 +11,9 @@ namespace krafla {
 
 namespace {
 
+constexpr const char* kNominated =
+    "Nominated";  // the reason of an event: it has a node, not yet room
+
 std::string WishOf(const GroupStatus& status) {
   std::string wish =
       fmt::format("{} {} {} {}", status.phase, status.running, status.succeeded, status.failed);
@@ -26,6 +29,7 @@ StatusWriter::StatusWriter(ApiClient& client, ClusterMirror& mirror, EventRecord
     : client_(client),
       mirror_(mirror),
       options_(std::move(options)),
+      recorder_(events),
       events_(client, events, options_.calm),
       groups_(client, {.calm = options_.count_calm,
                        .on_refused =
@@ -63,8 +67,14 @@ void StatusWriter::WritePod(const ObjectRef& pod, const std::string& message, st
              urgent);
 }
 
-void StatusWriter::AnnouncePod(const ObjectRef& pod, const std::string& message) {
-  events_.Say({pod, true, "FailedScheduling", message});
+void StatusWriter::AnnouncePod(const ObjectRef& pod, const std::string& message,
+                               bool room_is_made) {
+  events_.Say({pod, !room_is_made, room_is_made ? kNominated : "FailedScheduling", message});
+}
+
+void StatusWriter::Warn(const ObjectRef& about, std::string_view reason,
+                        const std::string& message) {
+  recorder_.Record({about, true, std::string(reason), message});
 }
 
 void StatusWriter::ForgetPod(const std::string& key) {
@@ -94,7 +104,9 @@ bool StatusWriter::WriteGroup(const ObjectRef& group, const GroupStatus& wanted,
                 .body = std::move(*patch),
                 .urgency = Urgency::kStatus},
                urgent);
-  if (waits != wanted.conditions.end()) events_.Say({group, true, "Unschedulable", waits->message});
+  if (waits != wanted.conditions.end())
+    events_.Say({group, !wanted.room_is_made, wanted.room_is_made ? kNominated : "Unschedulable",
+                 waits->message});
   return true;
 }
 

@@ -36,7 +36,8 @@ class StatusWriter {
   // the server was told. `urgent`: not held back to keep calm.
   void WritePod(const ObjectRef& pod, const std::string& message, std::string_view node,
                 Timestamp since, bool urgent);
-  void AnnouncePod(const ObjectRef& pod, const std::string& message);
+  // `room_is_made`: it has a node that others leave for it, which is no failure.
+  void AnnouncePod(const ObjectRef& pod, const std::string& message, bool room_is_made = false);
   // It has its place, or is gone.
   void ForgetPod(const std::string& key);
 
@@ -44,6 +45,9 @@ class StatusWriter {
   // such PodGroup.
   bool WriteGroup(const ObjectRef& group, const GroupStatus& wanted, bool urgent);
   void ForgetGroup(const std::string& key);
+
+  // An event beside what is said about waiting.
+  void Warn(const ObjectRef& about, std::string_view reason, const std::string& message);
 
   void WriteQueue(const std::string& name, std::string body);
   void ForgetQueue(const std::string& name);
@@ -60,6 +64,7 @@ class StatusWriter {
   ApiClient& client_;
   ClusterMirror& mirror_;
   Options options_;
+  EventRecorder& recorder_;
   CalmEvents events_;
   DesiredWrites groups_;
   DesiredWrites pods_;

@@ -1,6 +1,7 @@
 #include "kube/stranded_reports.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,11 @@ NamedQueue QueueOf(const PodGroupFacts& group, const LiveCluster& live, const Cl
   return {c.Text(group.queue), true};
 }
 
+// One that waits for its queue may lack its class as well.
+std::string PriorityKey(std::string_view uid) {
+  return std::string(uid).append(" priority");
+}
+
 }  // namespace
 
 void StrandedReports::Follow(const LiveCluster& live, const Cluster& c) {
@@ -42,8 +48,10 @@ void StrandedReports::Follow(const LiveCluster& live, const Cluster& c) {
   words_.clear();
   const LiveCluster::Stranded stranded = live.FindStranded();
   pods_ = stranded.pods.size();
+  left_out_.clear();
   for (const LiveCluster::StrandedPod& pod : stranded.pods) FollowPod(live, c, pod);
   for (const LiveCluster::StrandedGroup& group : stranded.groups) FollowGroup(live, c, group);
+  for (const PodGroupFacts* group : stranded.unranked) FollowUnranked(live, c, group->job);
   ForgetOthers();
 }
 
@@ -53,6 +61,17 @@ void StrandedReports::FollowPod(const LiveCluster& live, const Cluster& c,
   const std::string_view group = c.Text(stranded.pod->group);
   const std::string_view ns = c.Text(task.ns);
   const auto about = [&] { return PodRef(ns, c.Text(task.name), c.Text(task.uid)); };
+  if (stranded.claim != nullptr) {
+    ++left_out_[fmt::format("{}/{}", ns, group)];
+    const std::string_view claim = c.Text(stranded.claim->claim);
+    const size_t cause = HashOf("claim", ns, claim, stranded.claim->ephemeral ? "ephemeral" : "");
+    Memo* const memo = Renew(c.Text(task.uid), cause);
+    if (memo == nullptr) return;
+    memo->about = about();
+    memo->thing = fmt::format("claim={}", LogWord(fmt::format("{}/{}", ns, claim)));
+    memo->message = Words(cause, [&] { return PodWithoutClaim(claim, stranded.claim->ephemeral); });
+    return TellOrWait(*memo);
+  }
   if (stranded.group == nullptr) {
     const size_t cause = HashOf("group", ns, group);
     Memo* const memo = Renew(c.Text(task.uid), cause);
@@ -95,6 +114,7 @@ void StrandedReports::FollowGroup(const LiveCluster& live, const Cluster& c,
   Memo* const memo = Renew(c.Text(job.uid), cause);
   if (memo == nullptr) return;
   memo->about = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
+  memo->how = Telling::kGroupWaits;
   memo->thing = fmt::format("queue={}", LogWord(queue.name));
   memo->status = {
       .phase = std::string(ToString(job.phase)),
@@ -104,6 +124,40 @@ void StrandedReports::FollowGroup(const LiveCluster& live, const Cluster& c,
       .succeeded = succeeded,
       .failed = failed};
   TellOrWait(*memo);
+}
+
+// Nothing holds it back, so that nobody would notice.
+void StrandedReports::FollowUnranked(const LiveCluster& live, const Cluster& c, const Job& job) {
+  if (job.phase == JobPhase::kCompleted) return;
+  const std::string_view name = c.Text(job.priority_class);
+  const std::string_view group = c.Text(job.name);
+  const bool of_one = group.starts_with(kGroupOfOnePrefix);
+  const int32_t priority = live.DefaultPriority();
+  const size_t cause = HashOf("class", name, of_one ? "pod" : "group", fmt::format("{}", priority));
+  Memo* const memo = Renew(PriorityKey(c.Text(job.uid)), cause);
+  if (memo == nullptr) return;
+  memo->about =
+      of_one ? PodRef(c.Text(job.ns), group.substr(kGroupOfOnePrefix.size()), c.Text(job.uid))
+             : PodGroupRef(c.Text(job.ns), group, c.Text(job.uid));
+  memo->how = Telling::kEvent;
+  memo->thing = fmt::format("priorityclass={}", LogWord(name));
+  memo->message = Words(cause, [&] {
+    return of_one ? PodWithoutPriorityClass(name, priority)
+                  : GroupWithoutPriorityClass(name, priority, live.PriorityClassNames());
+  });
+  TellOrWait(*memo);
+}
+
+size_t StrandedReports::LeftOutOf(const std::string& group) const {
+  const auto found = left_out_.find(group);
+  return found == left_out_.end() ? 0 : found->second;
+}
+
+std::string_view StrandedReports::PriorityWords(std::string_view uid) const {
+  if (memos_.empty()) return {};
+  const auto found = memos_.find(PriorityKey(uid));
+  return found == memos_.end() || !found->second.told ? std::string_view()
+                                                      : std::string_view(found->second.message);
 }
 
 StrandedReports::Memo* StrandedReports::Renew(std::string_view uid, size_t cause) {
@@ -155,7 +209,8 @@ void StrandedReports::TellThoseDue() {
     }
   }
   std::sort(due.begin(), due.end(), [](const Memo* a, const Memo* b) {
-    return std::pair(a->about.Key(), a->about.kind) < std::pair(b->about.Key(), b->about.kind);
+    return std::tuple(a->about.Key(), a->about.kind, a->how) <
+           std::tuple(b->about.Key(), b->about.kind, b->how);
   });
   for (Memo* memo : due) Tell(*memo);
   if (next) SetTimer(*next);
@@ -164,9 +219,12 @@ void StrandedReports::TellThoseDue() {
 void StrandedReports::Tell(Memo& memo) {
   const bool first = !std::exchange(memo.told, true);
   if (options_.log && logged_.insert(memo.thing).second)
-    options_.log(fmt::format("somebody waits for what does not exist {} first=\"{} {}\"",
-                             memo.thing, memo.about.kind, memo.about.Key()));
-  if (memo.about.kind == "PodGroup") {
+    options_.log(fmt::format("somebody {} what does not exist {} first=\"{} {}\"",
+                             memo.how == Telling::kEvent ? "names" : "waits for", memo.thing,
+                             memo.about.kind, memo.about.Key()));
+  if (memo.how == Telling::kEvent)
+    return writer_.Warn(memo.about, kPriorityClassNotFound, memo.message);
+  if (memo.how == Telling::kGroupWaits) {
     writer_.WriteGroup(memo.about, memo.status, true);
     return;
   }
@@ -179,8 +237,8 @@ void StrandedReports::ForgetOthers() {
   const size_t erased = std::erase_if(memos_, [&](const auto& entry) {
     const Memo& memo = entry.second;
     if (memo.round == round_) return false;
-    if (memo.told && memo.about.kind == "PodGroup") writer_.ForgetGroup(memo.about.Key());
-    if (memo.told && memo.about.kind == "Pod") writer_.ForgetPod(memo.about.Key());
+    if (memo.told && memo.how == Telling::kGroupWaits) writer_.ForgetGroup(memo.about.Key());
+    if (memo.told && memo.how == Telling::kPodWaits) writer_.ForgetPod(memo.about.Key());
     return true;
   });
   if ((erased == 0 && logged_.size() <= memos_.size()) || logged_.empty()) return;

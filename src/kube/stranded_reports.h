@@ -1,6 +1,8 @@
-// Tells those that no cycle looks at why they wait: pods whose PodGroup does not exist, pods and
-// PodGroups whose queue does not exist. A PodGroup and its pods, or a queue and its jobs, often
-// come at the same time and in any order, so nobody is told before it has waited for a while.
+// Tells those that no cycle looks at why they wait: pods whose PodGroup or claim does not exist,
+// pods and PodGroups whose queue does not exist. Tells PodGroups whose PriorityClass does not exist
+// too, which cycles look at with another priority than was meant. A PodGroup and its pods, or a
+// queue and its jobs, often come at the same time and in any order, so nobody is told before it has
+// waited for a while.
 //
 // Owned by the scheduling thread.
 #pragma once
@@ -21,6 +23,8 @@ namespace krafla {
 
 // The reason of an Unschedulable condition whose PodGroup has no queue.
 inline constexpr std::string_view kQueueNotFound = "QueueNotFound";
+// The reason of an event about a PodGroup without its PriorityClass.
+inline constexpr std::string_view kPriorityClassNotFound = "PriorityClassNotFound";
 
 class StrandedReports {
  public:
@@ -37,13 +41,19 @@ class StrandedReports {
 
   // Pods that wait, told or not.
   size_t pods() const { return pods_; }
+  // Pods of the PodGroup ("namespace/name") that are left out because their claims do not exist.
+  size_t LeftOutOf(const std::string& group) const;
+  // What the PodGroup of this UID was told about its PriorityClass; empty: nothing.
+  std::string_view PriorityWords(std::string_view uid) const;
 
  private:
+  enum class Telling : uint8_t { kPodWaits, kGroupWaits, kEvent };
   struct Memo {
     ObjectRef about;
+    Telling how = Telling::kPodWaits;
     size_t cause = 0;     // a hash of all that the words are made of
     std::string thing;    // that is missing: "queue team-x"
-    std::string message;  // of a pod
+    std::string message;  // of a pod, or of an event
     GroupStatus status;   // of a PodGroup
     Timestamp since;
     uint64_t round = 0;
@@ -54,6 +64,7 @@ class StrandedReports {
                  const LiveCluster::StrandedPod& stranded);
   void FollowGroup(const LiveCluster& live, const Cluster& c,
                    const LiveCluster::StrandedGroup& stranded);
+  void FollowUnranked(const LiveCluster& live, const Cluster& c, const Job& job);
   // The memo, when there are new words to be found for it; null: all is as it was.
   Memo* Renew(std::string_view uid, size_t cause);
   // Made once for all of one cause.
@@ -75,6 +86,7 @@ class StrandedReports {
   std::unordered_map<std::string, Memo, TextHash, std::equal_to<>> memos_;  // by UID
   std::unordered_map<size_t, std::string> words_;                           // of this round
   std::set<std::string> logged_;                                            // things
+  std::unordered_map<std::string, size_t> left_out_;                        // by PodGroup
   uint64_t round_ = 0;
   size_t pods_ = 0;
   bool timer_ = false;

@@ -1,6 +1,7 @@
 #include "record/record_cycle.h"
 
 #include "explain/eviction_story.h"
+#include "session/eviction_reason.h"
 #include "session/made_room_for.h"
 
 namespace krafla {
@@ -31,7 +32,7 @@ RecordedCycle RecordCycle(const Session& session, const std::vector<JobPhaseChan
          .job = job.valid() ? c.JobKey(job) : std::string(),
          .queue = job.valid() ? std::string(c.QueueName(c.jobs[job].queue)) : std::string(),
          .for_other = MadeRoomFor(c, eviction).valid(),
-         .reason = std::string(ToString(eviction.reason)),
+         .reason = std::string(ToString(ReasonOf(session, eviction))),
          .allowed_by = PluginsThatAllowed(session, eviction),
          .message = EvictionHeadline(session, i)});
   }

@@ -9,16 +9,15 @@
 
 namespace krafla {
 
-// Why somebody was evicted; docs/output.md explains each word.
+// By which rule somebody was evicted. What is told of it depends on who decided, too:
+// session/eviction_reason.h.
 enum class EvictionReason : uint8_t {
-  kPriority,    // preempt: for a job of higher priority in the same queue
-  kFairShare,   // preempt: allowed by shares, not by priority
+  kPreempt,     // preempt: for another job of the same queue
   kWithinJob,   // preempt: for a more important task of the same job
   kReclaim,     // reclaim: its queue had more than it deserves
   kZoneClosed,  // its node's revocable zone is closed
   kBudget,      // shuffle, Volcano's way: a PodDisruptionBudget would allow it
 };
-std::string_view ToString(EvictionReason reason);
 
 struct Bind {
   TaskId task;
@@ -31,7 +30,7 @@ struct Eviction {
   NodeId node;
   std::string_view action;  // the configured action that ran
   TaskId for_task;          // invalid: for nobody (zone closing)
-  EvictionReason reason = EvictionReason::kPriority;
+  EvictionReason reason = EvictionReason::kPreempt;
   uint64_t permitted_by =
       0;  // bit i: plugin i of Session::plugin_names() agreed in the tier that decided
 };

@@ -10,24 +10,6 @@
 
 namespace krafla {
 
-std::string_view ToString(EvictionReason reason) {
-  switch (reason) {
-    case EvictionReason::kPriority:
-      return "priority";
-    case EvictionReason::kFairShare:
-      return "fair-share";
-    case EvictionReason::kWithinJob:
-      return "within-job";
-    case EvictionReason::kReclaim:
-      return "reclaim";
-    case EvictionReason::kZoneClosed:
-      return "zone-closed";
-    case EvictionReason::kBudget:
-      return "budget";
-  }
-  return "";
-}
-
 Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
                  const SessionOptions& options, Log& log_in)
     : cluster(cluster_in),

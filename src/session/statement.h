@@ -57,7 +57,7 @@ class Statement {
     TaskId task;
     NodeId node;
     TaskId for_task;
-    EvictionReason reason = EvictionReason::kPriority;
+    EvictionReason reason = EvictionReason::kPreempt;
     uint64_t permitted_by = 0;
     TaskStatus before = TaskStatus::kPending;
   };

@@ -65,7 +65,7 @@ class StatementTest : public ::testing::Test {
   double IdleCpu() { return cycle_.cluster.idle[kNode].cpu(); }
   double FutureIdleCpu() { return cycle_.cluster.FutureIdle(kNode).cpu(); }
   void Evict(Statement& statement, TaskId victim, TaskId for_task) {
-    statement.Evict(victim, for_task, EvictionReason::kPriority, 1);
+    statement.Evict(victim, for_task, EvictionReason::kPreempt, 1);
   }
   void ExpectUntouched() {
     EXPECT_EQ(Status(Old(0)), TaskStatus::kRunning);
@@ -118,7 +118,7 @@ TEST_F(StatementTest, CommitIssuesBindsAndEvictionsInOrder) {
   EXPECT_EQ(eviction.task, Old(1));
   EXPECT_EQ(eviction.node, kNode);
   EXPECT_EQ(eviction.for_task, New(1));
-  EXPECT_EQ(eviction.reason, EvictionReason::kPriority);
+  EXPECT_EQ(eviction.reason, EvictionReason::kPreempt);
   EXPECT_EQ(eviction.permitted_by, 1u);
   EXPECT_EQ(Status(Old(1)), TaskStatus::kReleasing);
   EXPECT_EQ(Status(New(1)), TaskStatus::kPipelined);

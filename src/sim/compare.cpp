@@ -40,7 +40,10 @@ class RunRecorder::State {
         if (step.place_evictions == 0) break;
         PodRecord& pod = record_.pods[event.pod];
         pod.job = event.job;
+        ++evictions_;
         if (pod.evictions++ == 0) {
+          pod.evicted = event.at;
+          pod.eviction_rank = evictions_;
           pod.action = event.action;
           pod.reason = event.reason;
           pod.for_job = event.for_job;
@@ -66,6 +69,7 @@ class RunRecorder::State {
   SummaryCollector summary_;
   RunTracker tracker_;
   RunRecord record_;
+  int64_t evictions_ = 0;
 };
 
 RunRecorder::RunRecorder(TimeZone zone) : state_(std::make_unique<State>(std::move(zone))) {}
@@ -138,12 +142,24 @@ void ComparePods(const RunRecord& before, const RunRecord& after, Comparison& re
                }
                if (b.evictions != a.evictions) {
                  const PodRecord& more = a.evictions > b.evictions ? a : b;
-                 result.victims.push_back(
-                     {name, job, b.evictions, a.evictions, more.action, more.reason, more.for_job});
+                 result.victims.push_back({.pod = name,
+                                           .job = job,
+                                           .before = b.evictions,
+                                           .after = a.evictions,
+                                           .at = more.evicted,
+                                           .rank = more.eviction_rank,
+                                           .action = more.action,
+                                           .reason = more.reason,
+                                           .for_job = more.for_job});
                } else if (a.evictions > 0) {
                  ++result.same_victims;
                }
              });
+  // As they were evicted; where both runs evict at one instant, in the order of each run.
+  std::ranges::sort(result.victims, [](const VictimChange& a, const VictimChange& b) {
+    return std::tuple(a.at, a.rank, std::string_view(a.pod)) <
+           std::tuple(b.at, b.rank, std::string_view(b.pod));
+  });
 }
 
 void CompareDrains(const Summary& before, const Summary& after, Comparison& result) {

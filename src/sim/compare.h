@@ -30,7 +30,9 @@ struct PodRecord {
   std::string first_node;
   std::string first_zone;
   int64_t evictions = 0;
-  std::string action;  // of its first eviction
+  Timestamp evicted;          // first
+  int64_t eviction_rank = 0;  // of that among all evictions of the run
+  std::string action;         // of its first eviction
   std::string reason;
   std::string for_job;
 };
@@ -66,7 +68,9 @@ struct VictimChange {
   std::string pod;
   std::string job;
   int64_t before = 0, after = 0;  // evictions
-  std::string action;             // of the first, where there are more
+  Timestamp at;                   // of the first, where there are more
+  int64_t rank = 0;               // of that among all evictions of its run
+  std::string action;             // of that one, too
   std::string reason;
   std::string for_job;
 };
@@ -94,7 +98,7 @@ struct Comparison {
   std::vector<PlacementChange> placements;  // first placement differs; by pod
   int64_t other_zone = 0;                   // of these, in another zone
   int64_t bound_only_before = 0, bound_only_after = 0;
-  std::vector<VictimChange> victims;  // pods evicted more or less often; by pod
+  std::vector<VictimChange> victims;  // pods evicted more or less often; as they were evicted
   int64_t same_victims = 0;           // evicted as often in both, at least once
   std::vector<WaitChange> waits;      // differs by a second or more; largest change first
   int64_t sooner = 0, later = 0;      // of these

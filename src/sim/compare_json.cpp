@@ -67,6 +67,7 @@ void WriteComparisonJson(JsonWriter& json, const Comparison& c) {
     json.BeginObject().Key("pod").String(victim.pod).Key("job").String(victim.job);
     json.Key("evictions_before").Integer(victim.before);
     json.Key("evictions_after").Integer(victim.after);
+    json.Key("first").String(clock.Rfc3339(victim.at));
     json.Key("action").String(victim.action);
     json.Key("reason").String(victim.reason);
     json.Key("for_job").String(victim.for_job);

@@ -63,9 +63,15 @@ TEST(Compare, SmallRunsDifferAsExpected) {
                          .first_node = "r1",
                          .first_zone = "rz1",
                          .evictions = 2,
+                         .evicted = Timestamp::FromUnixSeconds(100),
+                         .eviction_rank = 2,
                          .action = "preempt",
                          .reason = "zone-closed"};
-  before.pods["a/y-0"] = {.job = "a/y", .first_node = "n1", .evictions = 1};
+  before.pods["a/y-0"] = {.job = "a/y",
+                          .first_node = "n1",
+                          .evictions = 1,
+                          .evicted = Timestamp::FromUnixSeconds(200),
+                          .eviction_rank = 1};
   const Comparison c = Compare(before, after, "b", "a");
   EXPECT_FALSE(c.same_workload);
   EXPECT_EQ(c.only_before, std::vector<std::string>{"a/z"});
@@ -80,6 +86,26 @@ TEST(Compare, SmallRunsDifferAsExpected) {
   EXPECT_EQ(c.victims[0].after, 2);
   EXPECT_EQ(c.victims[0].reason, "zone-closed");
   EXPECT_EQ(c.victims[1].before, 1);
+}
+
+TEST(Compare, VictimsComeInTheOrderOfTheirEvictions) {
+  RunRecord before;
+  RunRecord after;
+  before.summary.zone = after.summary.zone = testing::SampleZone();
+  const auto evict = [](RunRecord& run, const char* pod, int64_t at, int64_t rank) {
+    run.pods[pod] = {.job = "a/x",
+                     .evictions = 1,
+                     .evicted = Timestamp::FromUnixSeconds(at),
+                     .eviction_rank = rank};
+  };
+  evict(after, "a/x-0", 300, 4);
+  evict(after, "a/x-1", 100, 2);
+  evict(after, "a/x-2", 100, 1);  // the same cycle, before the other
+  evict(before, "a/x-3", 200, 1);
+  std::vector<std::string> order;
+  for (const VictimChange& victim : Compare(before, after, "b", "a").victims)
+    order.push_back(victim.pod);
+  EXPECT_EQ(order, (std::vector<std::string>{"a/x-2", "a/x-1", "a/x-3", "a/x-0"}));
 }
 
 }  // namespace

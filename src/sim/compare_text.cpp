@@ -137,7 +137,8 @@ class ComparisonPage {
     Section("VICTIMS", fmt::format("{} pods evicted more or less often, {} as often as before",
                                    c_.victims.size(), c_.same_victims));
     if (c_.victims.empty()) return;
-    TextColumns table({{"POD", kLeft, 40},
+    TextColumns table({{"FIRST", kLeft},
+                       {"POD", kLeft, 40},
                        {"BEFORE", kRight},
                        {"AFTER", kRight},
                        {"BY", kLeft},
@@ -145,7 +146,8 @@ class ComparisonPage {
     for (size_t i = 0; i < Shown(c_.victims.size()); ++i) {
       const VictimChange& victim = c_.victims[i];
       table.Row(
-          {victim.pod, fmt::format("{}", victim.before), fmt::format("{}", victim.after),
+          {clock_.Short(victim.at), victim.pod, fmt::format("{}", victim.before),
+           fmt::format("{}", victim.after),
            victim.action == victim.reason ? victim.action : victim.action + ", " + victim.reason,
            victim.for_job.empty() ? "nobody" : victim.for_job});
     }

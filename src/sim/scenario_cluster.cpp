@@ -339,7 +339,8 @@ std::optional<std::string> ReadNamedFile(Fields& fields, std::string_view key,
 std::optional<std::string> ReadOptionFile(Fields& fields, std::string_view key,
                                           const std::string& path) {
   return ReadWhole(fields, key, path,
-                   "files named by options are looked for in the current directory");
+                   path == "-" ? "standard input is not read here: give a file"
+                               : "files named by options are looked for in the current directory");
 }
 
 void ReadManifestNames(const std::string& path, ScenarioReading& reading) {

@@ -59,7 +59,7 @@ struct SimEvent {
   std::string node;
   std::string zone;
   std::string action;
-  std::string reason;   // ToString(EvictionReason)
+  std::string reason;   // ToString(ToldReason)
   std::string for_pod;  // who takes the place
   std::string for_job;
   std::vector<std::string> permitted_by;  // plugins

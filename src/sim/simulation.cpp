@@ -18,6 +18,7 @@
 #include "explain/eviction_story.h"
 #include "scheduler/refusal_hold.h"
 #include "scheduler/scheduling_loop.h"
+#include "session/eviction_reason.h"
 #include "sim/cycle_observer.h"
 #include "sim/fault_injector.h"
 #include "sim/workload.h"
@@ -451,7 +452,7 @@ void Simulation::Impl::ApplyEviction(const Session& session, size_t index,
   ++evictions_;
   SimEvent& event = events_.BeginPod(SimEventKind::kPodEvicted, id);
   event.action = eviction.action;
-  event.reason = ToString(eviction.reason);
+  event.reason = ToString(ReasonOf(session, eviction));
   if (eviction.for_task.valid()) {
     event.for_pod = cluster.TaskKey(eviction.for_task);
     const JobId for_job = cluster.tasks[eviction.for_task].job;

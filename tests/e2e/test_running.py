@@ -47,6 +47,51 @@ class Running(ClusterTestCase):
         self.assertEqual(scheduler.page("/readyz")[0], 503)
         self.assertEqual(scheduler.stop(), 0)
 
+    def test_who_is_not_known_and_whom_is_not_trusted_are_told_apart(self):
+        plane = self.plane
+        plane.kubeconfig("krafla")
+
+        def trouble(path, *flags):
+            """The lines about the server, but for those that say it is over."""
+            scheduler = self.scheduler(kubeconfig=path, ready=False, flags=flags)
+            eventually("it is told", lambda: "API server" in scheduler.log())
+            time.sleep(4)
+            lines = [line for line in scheduler.log().splitlines() if "API server" in line]
+            scheduler.stop()
+            return lines
+
+        lines = trouble(plane.kubeconfig("bad-token", credentials={"token": "nobody"}),
+                        "--leader-elect=true")
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("API server does not know us; trying again", lines[0])
+        self.assertNotIn("HTTP", lines[0])
+        self.assertIn("token", lines[0])
+
+        own = plane.pki.text("krafla.crt")
+        lines = trouble(plane.kubeconfig("wrong-ca", cluster={"certificate-authority-data": own}))
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("API server's certificate is not trusted", lines[0])
+        self.assertIn("certificate-authority-data of ", lines[0])
+        lines = trouble(plane.kubeconfig("no-ca", cluster={"certificate-authority-data": ""}))
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("the certificates of the system are trusted", lines[0])
+        lines = trouble(plane.kubeconfig("other-name", cluster={"tls-server-name": "elsewhere"}))
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("API server's certificate is for another name", lines[0])
+
+    def test_a_new_configuration_is_checked_as_the_first_one_is(self):
+        trap = CONFIG.replace("preempt, ", "").replace(
+            "  - name: conformance", "  - name: tdm\n    arguments:\n"
+            "      tdm.revocable-zone.rz1: 10:00-21:00")
+        warning = "warning: K209 tdm-without-evictor"
+        first = self.scheduler(config=trap)
+        self.assertEqual(first.log().count(warning), 1)
+        second = self.scheduler()
+        self.assertNotIn("warning", second.log())
+        second.write_config(trap)
+        eventually("it is taken", lambda: "configuration read again" in second.log())
+        eventually("and warned of", lambda: second.log().count(warning) == 1)
+
     def test_a_bad_configuration_is_refused_and_the_old_one_stays(self):
         self.node("n1", cpu="1")
         self.priority_class("low", 10)

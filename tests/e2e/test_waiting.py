@@ -113,6 +113,69 @@ class Waiting(ClusterTestCase):
             eventually("both run", lambda s=scheduler: all(
                 self.jobs(s).get(name, {}).get("phase") == "Running" for name in ("bare", "gang")))
         self.assertEqual(second.metric("krafla_leading"), 0)
+        # What it cannot know it says.
+        for page in ("jobs", "evictions", "cycles"):
+            leader, follower = (json.loads(s.page(f"/api/v1/{page}", s.metrics_port)[1])
+                                for s in (first, second))
+            self.assertEqual((leader["leading"], follower["leading"]), (True, False))
+            self.assertEqual(leader["leader"], follower["leader"])
+            self.assertIn(f"identity={leader['leader']}", first.log())
+            self.assertNotIn("note", leader)
+            self.assertIn("does not lead", follower["note"])
+
+    def test_a_priority_class_that_does_not_exist_is_told(self):
+        self.node("n1", cpu="8")
+        self.priority_class("high", 1000)
+        scheduler = self.scheduler()
+        self.group("train", 1, priority="hihg")
+        self.pod("train-0", "train")
+        self.wait_bound(1)
+        events = eventually("it is told", lambda: self.events("PodGroup", "train"))
+        self.assertEqual([reason for reason, _ in events], ["PriorityClassNotFound"])
+        self.assertIn('PriorityClass "hihg" does not exist (did you mean "high"?)', events[0][1])
+        self.assertEqual(scheduler.log().count("priorityclass=hihg"), 1)
+
+    def test_a_pod_that_no_node_is_as_large_as_reads_that_first(self):
+        self.node("n1", cpu="4")
+        scheduler = self.scheduler()
+        self.job("big", 1, cpu="100")
+        why = "no node is as large as big-0: it asks for 100 cpu (the largest node has 4); "
+        condition = eventually("the pod is told", lambda: self.told("big-0"))
+        self.assertTrue(condition["message"].startswith(why), condition)
+        condition = eventually("the PodGroup is told", lambda: self.condition(
+            self.group_status("big"), "Unschedulable"))
+        self.assertTrue(condition["message"].startswith(why), condition)
+        eventually("the page says so",
+                   lambda: why in (self.jobs(scheduler)["big"]["waitsFor"] or ""))
+
+    def test_who_is_given_a_node_is_nominated_and_who_leaves_it_is_not_scheduled(self):
+        self.node("n1", cpu="2")
+        self.priority_class("high", 1000)
+        self.scheduler()
+        self.job("low", 2, min_member=1, terminationGracePeriodSeconds=8)
+        self.wait_running(2)
+        self.job("high", 1, priority="high")
+        eventually("it is nominated", lambda: any(
+            r == "Nominated" for r, _ in self.events("PodGroup", "high")), patience_s=20)
+        self.wait_bound(1, prefix="high")
+        for kind, name in (("PodGroup", "high"), ("Pod", "high-0")):
+            events = self.events(kind, name)
+            self.assertFalse([e for e in events if e[0] in ("FailedScheduling", "Unschedulable")],
+                             events)
+            for reason, message in events:
+                if reason == "Nominated":
+                    self.assertEqual(message, "waits for 1 pod to leave node n1")
+        self.assertEqual(self.condition(self.group_status("low"), "Scheduled")["status"], "True")
+        for name in self.bound(prefix="low"):
+            self.plane.request("DELETE", f"/api/v1/namespaces/team-a/pods/{name}")
+        condition = eventually("low has lost its pods", lambda: next(
+            (c for c in self.group_status("low").get("conditions", [])
+             if c["type"] == "Scheduled" and c["status"] == "False"), None))
+        self.assertEqual(condition["message"], "fewer pods than minMember have a place")
+        self.pod("low-9", "low")
+        self.wait_bound(1, prefix="low-9")
+        eventually("it is scheduled again", lambda: self.condition(
+            self.group_status("low"), "Scheduled")["status"] == "True")
 
 
 if __name__ == "__main__":

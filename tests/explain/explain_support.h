@@ -19,7 +19,8 @@
 
 namespace krafla::testing {
 
-inline Explainer MakeExplainer(const CycleInput& input) {
+// `remembers`: of earlier cycles, beside what the input tells; may be null.
+inline Explainer MakeExplainer(const CycleInput& input, const CycleMemory* remembers = nullptr) {
   Diagnostics diagnostics;
   SchedulerConfig config = ReadSchedulerConfig(
       input.config, BuiltInVocabulary(),
@@ -27,7 +28,7 @@ inline Explainer MakeExplainer(const CycleInput& input) {
   ReadClusterOptions read;
   read.count_undeclared_csi_drivers = !config.compatibility.csi_attach_limit;
   read.leave_out_pods_without_claims = !config.compatibility.missing_claims;
-  CycleMemory memory;
+  CycleMemory memory = remembers != nullptr ? *remembers : CycleMemory{};
   ClusterBuilder builder(BuildOptionsOf(read));
   RecallingSink recalling(builder, memory);
   ReadTextInto(recalling, input.cluster, "cluster", read, diagnostics);
@@ -43,9 +44,9 @@ inline Explainer MakeExplainer(const CycleInput& input) {
   return Explainer(std::move(cluster), std::move(config), when);
 }
 
-inline Explanation Explained(const CycleInput& input, std::string_view kind,
-                             std::string_view name) {
-  Result<Explanation> explanation = MakeExplainer(input).Explain(kind, name);
+inline Explanation Explained(const CycleInput& input, std::string_view kind, std::string_view name,
+                             const CycleMemory* remembers = nullptr) {
+  Result<Explanation> explanation = MakeExplainer(input, remembers).Explain(kind, name);
   if (explanation) return std::move(*explanation);
   ADD_FAILURE() << explanation.error().message;
   return {};

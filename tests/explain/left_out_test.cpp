@@ -66,7 +66,34 @@ TEST(ExplainLeftOut, PodOfAJobWhoseQueueDoesNotExist) {
 TEST(ExplainLeftOut, PodWhosePodGroupDoesNotExist) {
   const Told told = Tell(NodeYaml() + QueueYaml() + PodYaml(), "pod", "default/job-0");
   EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.out, "default/job-0 waits: its PodGroup default/job does not exist.\n");
+  EXPECT_TRUE(
+      told.out.starts_with("default/job-0 waits: its PodGroup default/job does not exist.\n"))
+      << told.out;
+}
+
+TEST(ExplainLeftOut, PodGroupThatOnlyPodsKnowOf) {
+  const std::string pods = PodYaml() + PodYaml({.name = "job-1"}) +
+                           PodYaml({.name = "job-2", .node = "n1"}) +
+                           PodYaml({.name = "other-0", .group = "other"});
+  const Told told = Tell(NodeYaml() + QueueYaml() + pods, "job", "default/job");
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_EQ(told.out,
+            "PodGroup default/job does not exist, and 3 pods name it.\n"
+            "  2 pods wait for it: default/job-0, default/job-1\n"
+            "  1 pod has no more to be placed: default/job-2\n"
+            "  to create it: {apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: "
+            "{namespace: default,\n"
+            "  name: job}, spec: {minMember: 1, queue: default}}, with the number of pods that it "
+            "takes at least as\n"
+            "  minMember\n");
+  // One that is almost called so.
+  const Told near =
+      Tell(NodeYaml() + QueueYaml() + PodGroupYaml({.name = "jobs"}) + pods, "job", "default/job");
+  EXPECT_NE(near.out.find("there is a PodGroup default/jobs: if that is meant, name it in the"),
+            std::string::npos)
+      << near.out;
+  // Nobody knows of this one.
+  EXPECT_EQ(Tell(NodeYaml() + QueueYaml() + pods, "job", "default/none").code, 2);
 }
 
 // A pod that names no PodGroup, and perhaps a queue.

@@ -59,6 +59,61 @@ TEST(ExplainPod, PodOfNobodyIsLeftAlone) {
   EXPECT_TRUE(Says(Explained(input, "pod", "default/stray"), "belongs to no PodGroup"));
 }
 
+// ---- jobs
+
+// What is said of a job is either what it was before the cycle or what it is after it.
+TEST(ExplainJob, NumbersBeforeAndAfterTheCycleAreToldApart) {
+  const CycleInput placed{
+      .cluster = NodeYaml() + QueueYaml() + PodGroupYaml({.phase = "Pending"}) + PodYaml(),
+      .config = ConfigYaml({.actions = "enqueue, allocate", .tiers = {"gang predicates"}})};
+  const Explanation e = Explained(placed, "job", "default/job");
+  ASSERT_GE(e.facts.size(), 2u);
+  EXPECT_EQ(e.facts[0],
+            "PodGroup default/job, before this cycle: 0 of 1 pod ready, minimum 1, priority 0, "
+            "queue default, phase Pending");
+  EXPECT_EQ(e.facts[1], "after it: 1 of 1 pod ready, those it binds included, phase Inqueue");
+  // Where the cycle changes nothing there is one line.
+  const Explanation same =
+      Explained({.cluster = ReadExampleFile("why-no-preemption/4a-gang-veto.yaml"),
+                 .config = ReadExampleFile("why-no-preemption/scheduler.yaml")},
+                "job", "research/urgent");
+  EXPECT_EQ(same.facts.at(0),
+            "PodGroup research/urgent: 0 of 1 pod ready, minimum 1, priority 100, queue research, "
+            "phase Inqueue");
+}
+
+// Of a job that the cycle takes from: what was asked of it is told as it was then.
+TEST(ExplainJob, AJobThatLosesPodsIsToldSo) {
+  const Explanation e =
+      Explained(Example("preempt", "2026-03-10T12:00:00Z"), "job", "research/hyperparameter-sweep");
+  EXPECT_EQ(e.answer,
+            "research/hyperparameter-sweep waits for nothing, and loses 2 pods in this cycle.");
+  EXPECT_EQ(GateOf(e, "", "valid").text, "4 valid pod(s), minAvailable 1");
+  EXPECT_TRUE(Says(e, "after it: 2 of 4 pods ready, phase Running"));
+  EXPECT_TRUE(Says(e,
+                   "this cycle evicts 2 pods of it: research/hyperparameter-sweep-trial-1 for "
+                   "research/urgent-finetune-worker-0 (job priority 100 over 1) and 1 more"));
+}
+
+// Without those who go it is not valid any more; when it was asked it was.
+TEST(ExplainJob, AJobThatIsPushedBelowItsMinimumWasValidWhenItWasAsked) {
+  std::string cluster =
+      PriorityClassesYaml() + QueueYaml() + NodeYaml({.has = "cpu 3, memory 64Gi, pods 110"}) +
+      PodGroupYaml({.name = "low", .min_member = 3, .priority = "low", .phase = "Running"}) +
+      PodGroupYaml({.name = "high", .priority = "high"}) +
+      PodYaml({.name = "high-0", .group = "high", .priority = "high"});
+  for (const char* name : {"low-0", "low-1", "low-2"})
+    cluster += PodYaml({.name = name, .group = "low", .node = "n1", .priority = "low"});
+  const Explanation e =
+      Explained({.cluster = cluster,
+                 .config = ConfigYaml({.actions = "allocate, preempt",
+                                       .tiers = {"priority gang", "drf", "predicates"}})},
+                "job", "default/low");
+  EXPECT_EQ(GateOf(e, "", "valid").verdict, Verdict::kYes);
+  EXPECT_EQ(GateOf(e, "", "valid").text, "3 valid pod(s), minAvailable 3");
+  EXPECT_EQ(e.answer, "default/low waits for nothing, and loses 1 pod in this cycle.");
+}
+
 // ---- stories of evictions, as the simulator and events tell them
 
 TEST(EvictionStory, HeadlineAndNeighbours) {
@@ -74,6 +129,13 @@ TEST(EvictionStory, HeadlineAndNeighbours) {
             "priority 100 over 1), allowed by priority, gang, conformance, drf. "
             "research/urgent-worker-0 gets its place on worker-1 once it has ended. "
             "research/batch-worker-1 is spared by gang: its job needs it for its minimum.");
+}
+
+TEST(ExplainPod, WhoIsNominatedWasNotVotedOn) {
+  const Explanation e = Explained(Example("tdm", "2026-03-10T22:30:00+08:00"), "pod",
+                                  "analytics/spark-etl-executor-0");
+  EXPECT_TRUE(Says(e, "is evicted by preempt (zone rz1 is closed), nominated by tdm."));
+  EXPECT_FALSE(Says(e, "asked and agreed"));
 }
 
 TEST(EvictionStory, ClosedZone) {
@@ -106,6 +168,26 @@ TEST(ExplainQueue, OverItsShareOthersMayReclaim) {
   EXPECT_TRUE(Says(e,
                    "others may take back 8 cpu: 4 of its pods may be victims; asking for more: "
                    "team-nlp"));
+}
+
+TEST(ExplainQueue, StandsDifferentlyInEachResource) {
+  std::string cluster = QueueYaml({.name = "a"}) + QueueYaml({.name = "b"}) +
+                        NodeYaml({.has = "cpu 4, memory 8Gi, pods 110"});
+  for (const std::string q : {"a", "b"}) {
+    cluster += PodGroupYaml({.name = q, .queue = q, .min_member = 0, .phase = "Running"});
+    for (const std::string i : {"0", "1"})
+      cluster += PodYaml({.name = q + i, .group = q, .node = "n1"});
+    cluster += PodYaml({.name = q + "2", .group = q});
+  }
+  const CycleInput input{.cluster = cluster,
+                         .config = ConfigYaml({.actions = "allocate, reclaim",
+                                               .tiers = {"gang proportion predicates"}})};
+  const Explanation e = Explained(input, "queue", "a");
+  EXPECT_EQ(e.answer,
+            "a holds 2 cpu, 2Gi memory of the 2 cpu, 3Gi memory it deserves (100%): it has all the "
+            "cpu it deserves and is due 1Gi memory more, and asks for 1 cpu, 1Gi memory more; no "
+            "pod that asks for cpu gets a place by allocate or reclaim.");
+  EXPECT_TRUE(Says(e, "at its share of cpu, under in memory, asks for more"));
 }
 
 TEST(ExplainQueue, WithoutSharingThatIsSaid) {
@@ -162,6 +244,55 @@ TEST(ExplainZone, BudgetThatIsNeverFreeAgainHoldsTheDrain) {
       Explained(ZoneInput(ZoneCluster("1", 3, 0), "enqueue, allocate, preempt"), "zone", "rz1");
   EXPECT_TRUE(Says(e, "closing evicts 1 pod in 1 step and leaves 2 pods there"));
   EXPECT_TRUE(Says(e, "held: default/night: its budget maxUnavailable 1"));
+}
+
+const ExplanationTable* FindTable(const Explanation& e, std::string_view name) {
+  for (const ExplanationTable& table : e.tables)
+    if (table.name == name) return &table;
+  ADD_FAILURE() << "no table " << name << " in\n" << ExplanationAsText(e, false);
+  return nullptr;
+}
+
+TEST(ExplainZone, EachStepSaysWhyNoMoreWent) {
+  const Explanation held =
+      Explained(ZoneInput(ZoneCluster("1", 3, 8), "enqueue, allocate, preempt"), "zone", "rz1");
+  const ExplanationTable* drain = FindTable(held, "drain");
+  ASSERT_NE(drain, nullptr);
+  ASSERT_EQ(drain->rows.size(), 3u);
+  EXPECT_TRUE(drain->rows[0].back().text.starts_with("default/night: its budget maxUnavailable 1"))
+      << drain->rows[0].back().text;
+  EXPECT_EQ(drain->rows[2].back().text, "-");
+  // Without a budget it is the period.
+  std::string cluster = ZoneCluster("1", 3, 8);
+  const std::string budget = "\"volcano.sh/jdb-max-unavailable\": \"1\", ";
+  ASSERT_TRUE(cluster.contains(budget)) << cluster;
+  cluster.erase(cluster.find(budget), budget.size());
+  const Explanation slow =
+      Explained(ZoneInput(cluster, "enqueue, allocate, preempt"), "zone", "rz1");
+  drain = FindTable(slow, "drain");
+  ASSERT_NE(drain, nullptr);
+  ASSERT_EQ(drain->rows.size(), 3u);
+  EXPECT_EQ(drain->rows[0].back().text, "the evict period, 2m");
+}
+
+TEST(ExplainZone, APeriodThatGoesOnIsThePause) {
+  CycleInput input = ZoneInput(ZoneCluster("1", 3, 8), "enqueue, allocate, preempt");
+  input.now = "2026-03-10T14:00:00Z";  // closed for an hour
+  CycleMemory memory;
+  memory.SetLastEviction("rz1", ParseRfc3339("2026-03-10T13:59:30Z")->time);
+  const Explanation e = Explained(input, "zone", "rz1", &memory);
+  EXPECT_TRUE(
+      Says(e,
+           "it pauses now: somebody was evicted 30s ago, and the evict period of 2m ends in "
+           "1m30s, at 2026-03-10T22:01:30+08:00 (2026-03-10T14:01:30Z)"));
+  // That is when it goes on.
+  const ExplanationTable* drain = FindTable(e, "drain");
+  ASSERT_NE(drain, nullptr);
+  EXPECT_EQ(drain->rows.at(0).at(2).text, "2026-03-10T14:01:30Z");
+  // Another zone's clock is not this one's.
+  CycleMemory other;
+  other.SetLastEviction("rz2", ParseRfc3339("2026-03-10T13:59:30Z")->time);
+  EXPECT_FALSE(Says(Explained(input, "zone", "rz1", &other), "it pauses now"));
 }
 
 TEST(ExplainZone, WithoutAnActionNobodyEmptiesIt) {

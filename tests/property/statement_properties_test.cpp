@@ -205,7 +205,7 @@ class Player {
     const TaskId victim = AnyTask([](const Task& t) {
       return IsPreemptableStatus(t.status) && t.job.valid() && t.node.valid();
     });
-    if (victim.valid()) statement.Evict(victim, AnyWaiting(), EvictionReason::kPriority, 0);
+    if (victim.valid()) statement.Evict(victim, AnyWaiting(), EvictionReason::kPreempt, 0);
   }
 
   // Anywhere: whether it fits is not a statement's business.

@@ -190,6 +190,35 @@ TEST_F(ApiPagesTest, PagesAndExplanationsFollowTheConfiguration) {
   EXPECT_EQ(waiting(), 1);
   EXPECT_NE(explained(), before);
   EXPECT_NE(explained().find("team-a/train-1 is left out"), std::string::npos) << explained();
+  const dom::array jobs = Json(Get("jobs"))["jobs"];
+  for (const dom::element job : jobs) {
+    if (std::string_view(job["name"]) != "train") continue;
+    EXPECT_NE(Text(job["waitsFor"])
+                  .find("; pod train-1 is left out: PersistentVolumeClaim \\\"none\\\" does not "
+                        "exist"),
+              std::string::npos)
+        << Text(job);
+  }
+}
+
+// Emptiness is not to be taken for the truth.
+TEST_F(ApiPagesTest, AReplicaThatDoesNotLeadSaysSo) {
+  for (const char* page : {"queues", "jobs", "zones", "evictions", "cycles"})
+    EXPECT_EQ(Get(page).body.find("\"leading\""), std::string::npos) << "there is no election";
+  Leadership who{.leads = false, .leader = "node-7_0123"};
+  pages->SetLeadership([&] { return who; });
+  for (const char* page : {"jobs", "evictions", "cycles"})
+    EXPECT_TRUE(Get(page).body.ends_with(
+        R"("leading":false,"leader":"node-7_0123","note":"this replica does not lead: evictions )"
+        R"(and cycles are shown by the one that does"})"
+        "\n"))
+        << Get(page).body;
+  for (const char* page : {"queues", "zones"})
+    EXPECT_TRUE(Get(page).body.ends_with("\"leading\":false,\"leader\":\"node-7_0123\"}\n"))
+        << Get(page).body;
+  who = {.leads = true, .leader = ""};
+  EXPECT_TRUE(Get("evictions").body.ends_with("\"leading\":true,\"leader\":null}\n"))
+      << Get("evictions").body;
 }
 
 // Whatever the plugins remember, which here is nothing.
@@ -367,6 +396,19 @@ TEST_F(ApiPagesTest, ExplainsWhatTheSchedulerSees) {
                               "\\\"team-a/train\\\"?"),
             std::string::npos)
       << unknown.body;
+}
+
+TEST_F(ApiPagesTest, APodThatWasEvictedCanStillBeAskedAbout) {
+  const ApiAnswer gone =
+      Get("explain", {{"kind", "pod"}, {"name", "team-a/low-0"}, {"as", "text"}});
+  EXPECT_EQ(gone.status, 200) << gone.body;
+  std::string words = gone.body;
+  std::replace(words.begin(), words.end(), '\n', ' ');
+  EXPECT_EQ(words,
+            "team-a/low-0 is gone: it was evicted by preempt for team-a/night-0 (job priority 1000 "
+            "over 10), allowed by priority, gang, in cycle 1 at 2026-03-10T12:00:00Z. ");
+  EXPECT_EQ(Get("explain", {{"kind", "pod"}, {"name", "team-a/low-1"}}).status, 404);
+  EXPECT_EQ(Get("explain", {{"kind", "job"}, {"name", "team-a/low-0"}}).status, 404);
 }
 
 TEST_F(ApiPagesTest, APodWithoutPodGroupIsExplainedByItsName) {

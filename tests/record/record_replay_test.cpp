@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/run_command.h"
 #include "property/for_all.h"
 #include "record/record_writer.h"
 #include "record/recorded_life.h"
@@ -133,6 +134,87 @@ TEST(RecordReplay, ATornTailIsReadUpToTheLastWholeLine) {
   }
   EXPECT_GT(unreadable, 0u);
   EXPECT_GE(most, 19u);
+}
+
+// As `krafla run --replay` tells it.
+struct Told {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+Told ReplayTold(const std::string& path, const std::string& output = "text") {
+  std::stringstream in;
+  std::stringstream out;
+  std::stringstream err;
+  const int code = RunCommand({.cluster = {}, .replay = path, .output = output}, in, out, err);
+  return {code, out.str(), err.str()};
+}
+
+TEST(RecordReplay, ARecordWithoutACycleIsNotAsRecorded) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(3);
+  }
+  ASSERT_EQ(folder.Segments().size(), 1u);
+  const std::string path = folder.Segments()[0];
+  EXPECT_EQ(ReplayTold(path).code, 0);
+  EXPECT_TRUE(ReplayTold(path).out.contains("3 cycles")) << ReplayTold(path).out;
+
+  // The state is whole, and nothing of what came behind it is left.
+  std::string state;
+  {
+    const auto lines = GzipLines::Open(path);
+    for (bool whole = false; !whole;) {
+      const std::optional<std::string> line = (*lines)->Next();
+      ASSERT_TRUE(line);
+      whole = line->starts_with("{\"state\":");
+      state += *line + "\n";
+    }
+  }
+  fs::remove(path);
+  (*GzipWriter::Create(path))->Add(state);
+  const std::string whole_file = ReadAll(path);
+  for (const char* output : {"text", "json"}) {
+    const Told told = ReplayTold(folder.text(), output);
+    EXPECT_EQ(told.code, 2);
+    EXPECT_EQ(told.out, "");
+    EXPECT_TRUE(told.err.contains(path + ": holds a state of ")) << told.err;
+    EXPECT_TRUE(told.err.contains("it was ended before one ran")) << told.err;
+    EXPECT_TRUE(told.err.contains("there is nothing to replay")) << told.err;
+  }
+  // Without gzip's end, as a writer leaves it that is killed.
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      << whole_file.substr(0, whole_file.size() - 8);
+  const Told torn = ReplayTold(path);
+  EXPECT_EQ(torn.code, 2);
+  EXPECT_TRUE(torn.err.contains("its end is missing, and the first cycle with it")) << torn.err;
+}
+
+TEST(RecordReplay, ASegmentWithoutACycleAmongOthersIsAWarning) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(3);
+  }
+  const std::string path = folder.Segments()[0];
+  std::string state;
+  {
+    const auto lines = GzipLines::Open(path);
+    for (bool whole = false; !whole;) {
+      const std::optional<std::string> line = (*lines)->Next();
+      ASSERT_TRUE(line);
+      whole = line->starts_with("{\"state\":");
+      state += *line + "\n";
+    }
+  }
+  const std::string next = folder.text() + "/record-000000002-20300101T000000Z.jsonl.gz";
+  (*GzipWriter::Create(next))->Add(state);
+  ASSERT_EQ(folder.Segments().size(), 2u);
+  const Told told = ReplayTold(folder.text());
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_TRUE(told.out.contains("3 cycles")) << told.out;
+  EXPECT_TRUE(told.err.starts_with("warning: " + next + ": holds a state of ")) << told.err;
 }
 
 TEST(RecordReplay, WhatIsNoRecordIsAnError) {
