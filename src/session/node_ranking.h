@@ -9,7 +9,8 @@
 
 namespace krafla {
 
-// All by position in nodes_by_name. Good until the class is asked about again.
+// All by position in nodes_by_name. Good until the class, or another that has the same scores, is
+// asked about again.
 struct NodeRanking {
   static constexpr uint32_t kBlock = 64;  // nodes per kept maximum, and per word of bits
 

@@ -213,6 +213,23 @@ void NodeSearch::Verify() {
           (cache.scored[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
           "a score has followed");
     }
+    if (cache.synced == changes.size()) VerifyBest(cache);
+  }
+}
+
+// Of a class that is up to date.
+void NodeSearch::VerifyBest(const ClassCache& cache) {
+  for (size_t block = 0; block < cache.block_best.size(); ++block) {
+    KRAFLA_CHECK((cache.passes[block] & cache.refuses[block]) == 0, "a node passes or it does not");
+    KRAFLA_CHECK((cache.Fitting(block) & ~cache.scored[block]) == 0, "whoever fits has a score");
+    KRAFLA_CHECK(cache.block_best[block] == BestOfBlock(cache.score, block, cache.Fitting(block)) &&
+                     cache.block_best[block] <= cache.region_best[block / kBlock],
+                 "the best of a block has followed");
+    KRAFLA_CHECK(
+        cache.allowed_best.empty() || !cache.fixed->unclear.empty() ||
+            (BestOfBlock(cache.score, block, cache.Ranked(block)) <= cache.allowed_best[block] &&
+             cache.allowed_best[block] <= cache.allowed_region_best[block / kBlock]),
+        "nobody in a block is better than its bound");
   }
 }
 
@@ -401,6 +418,8 @@ bool NodeSearch::IsBetterBegun(const ClassCache& cache, size_t changes) const {
 void NodeSearch::Synchronize(TaskId task, ClassCache& cache, bool fits) {
   const std::vector<NodeId>& changes = session_.node_changes();
   scores_.CatchUp(changes, position_of_);
+  // Which nodes are allowed is asked anew by whoever ranks them: nothing to keep up with.
+  if (!cache.fixed->unclear.empty()) cache.allowed_best.clear();
   if (!cache.local || IsBetterBegun(cache, changes.size() - cache.synced)) {
     Begin(cache);
   } else {
@@ -524,6 +543,7 @@ NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
     uint64_t nodes = cache.Fitting(block);
     uint32_t p = 0;
     do {
+      KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
       p = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
       nodes &= nodes - 1;
     } while (cache.score[p] != best);

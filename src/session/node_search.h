@@ -7,7 +7,7 @@
 //    scores are asked only about nodes where they do: in a full cluster those are few.
 // 3. Where answers depend on the node alone (its amounts, its number of pods, its ports) they are
 //    kept per class, and brought up to date from the session's list of changed nodes: placing a pod
-//    costs one node, not all.
+//    costs one node, not all. Whether a node passes is asked when it would be the best.
 // 4. The best node is the maximum of kept scores; maxima of blocks of nodes are kept so that
 //    finding it looks at a few dozen numbers.
 // 5. Classes whose answers depend on more (affinity, spread, normalised scores) are asked about
@@ -108,6 +108,7 @@ class NodeSearch {
   bool RoleHasOneClass(TaskId task);
   // `fits`: also which nodes have room.
   void Synchronize(TaskId task, ClassCache& cache, bool fits);
+  static void VerifyBest(const ClassCache& cache);
   bool IsBetterBegun(const ClassCache& cache, size_t changes) const;
   void Begin(ClassCache& cache);
   void LookAtAll(TaskId task, ClassCache& cache);
