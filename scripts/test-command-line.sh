@@ -370,6 +370,8 @@ check
 [ ! -s "$tmp/out" ] || fail "no arguments: something is on standard output" "$out"
 run runn
 expect_status "unknown command" 2
+run run --clster examples/preempt/cluster.yaml
+expect_refused "a misspelt option" "unknown option --clster; did you mean --cluster?"
 
 config() { printf '%s\n' "$@" >"$tmp/scheduler.yaml"; }
 try_config() { run run --cluster examples/preempt/cluster.yaml --config "$tmp/scheduler.yaml" "$@"; }

@@ -26,4 +26,14 @@ std::optional<std::string> WrongCommand(std::string_view word) {
                           : fmt::format("; there are: {}", fmt::join(kCommands, ", ")));
 }
 
+std::string WrongOption(std::string_view command, std::string_view word,
+                        std::span<const std::string_view> known) {
+  std::string_view name = word.substr(0, word.find('='));
+  if (name.starts_with("--")) name.remove_prefix(2);
+  const auto near = DidYouMean(name, known);
+  return fmt::format("{}: unknown option --{}; {}", command, Printable(name),
+                     near ? fmt::format("did you mean --{}?", *near)
+                          : fmt::format("krafla {} --help lists all of them", command));
+}
+
 }  // namespace krafla

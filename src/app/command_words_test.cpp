@@ -26,5 +26,15 @@ TEST(CommandWords, WhereNoneIsNearAllAreNamed) {
             "unknown command \"\\x1b[2J\"; there are: run, simulate, explain, check, serve, bench");
 }
 
+TEST(CommandWords, AMisspeltOptionIsGuessed) {
+  constexpr std::string_view kKnown[] = {"cluster", "config", "now"};
+  EXPECT_EQ(WrongOption("run", "--clster", kKnown),
+            "run: unknown option --clster; did you mean --cluster?");
+  EXPECT_EQ(WrongOption("run", "--cofnig=a.yaml", kKnown),
+            "run: unknown option --cofnig; did you mean --config?");
+  EXPECT_EQ(WrongOption("run", "--everything", kKnown),
+            "run: unknown option --everything; krafla run --help lists all of them");
+}
+
 }  // namespace
 }  // namespace krafla

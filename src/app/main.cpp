@@ -1,11 +1,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/bench_command.h"
 #include "app/check_command.h"
@@ -189,6 +191,20 @@ void OnCutShort(int) {
   _exit(2);
 }
 
+// The first option that the command does not have, if that is what is wrong.
+std::optional<std::string> UnknownOption(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    std::vector<std::string_view> known;
+    for (const CLI::Option* option : command->get_options())
+      known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
+    std::vector<std::string> words = command->remaining();
+    const auto wrong = std::ranges::find_if(
+        words, [](const std::string& word) { return word.size() > 2 && word.starts_with("--"); });
+    if (wrong != words.end()) return krafla::WrongOption(command->get_name(), *wrong, known);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -226,6 +242,13 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& e) {
+    if (const std::optional<std::string> wrong = UnknownOption(app)) {
+      std::cerr << "error: " << *wrong << "\n";
+      return 2;
+    }
+    (void)app.exit(e);
+    return 2;
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
     return code == 0 ? 0 : 2;

@@ -9,6 +9,7 @@
 #include "app/text_table.h"
 #include "explain/amount_words.h"
 #include "explain/eviction_story.h"
+#include "explain/waiting_words.h"
 #include "explain/why_waiting.h"
 #include "model/disruption_budget.h"
 
@@ -152,10 +153,14 @@ class PlanText {
     }
   }
 
-  std::string_view WhenItsTurnComes(const Task& task) {
+  std::string_view WhenItsTurnComes(TaskId id) {
+    const Task& task = c_.tasks[id];
+    if (IsNeverBound(s_, id))
+      return "never: without backfill no pod that asks for nothing is bound";
     if (task.eviction_occurred) return "as soon as those evicted for it are gone";
     if (!c_.releasing[task.node].IsEmpty()) return "as soon as terminating pods are gone";
-    return "there is room now; allocate would bind it";
+    return task.best_effort ? "there is room now; backfill would bind it"
+                            : "there is room now; allocate would bind it";
   }
 
   void Pipelined() {
@@ -165,7 +170,7 @@ class PlanText {
         const Task& t = c_.tasks[task];
         if (t.status == TaskStatus::kPipelined)
           rows.Row({c_.TaskKey(task), "on " + std::string(c_.NodeName(t.node)),
-                    std::string(WhenItsTurnComes(t))});
+                    std::string(WhenItsTurnComes(task))});
       }
     }
     if (rows.empty()) return;

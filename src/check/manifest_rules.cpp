@@ -19,6 +19,11 @@ std::string Message(const Diagnostic& problem) {
                                : fmt::format("{}: {}", problem.field, problem.message);
 }
 
+// A file or a folder in which there is nothing to read.
+bool IsAboutNothing(const Diagnostic& problem) {
+  return problem.object.empty() && problem.field.empty() && problem.location.line == 0;
+}
+
 void Errors(const CheckInput& input, RuleReport& report) {
   for (const Diagnostics* problems : {&input.object_problems, &input.cluster_problems})
     for (const Diagnostic& problem : problems->items())
@@ -44,7 +49,10 @@ void Warnings(const CheckInput& input, RuleReport& report) {
                 .object = problem.object,
                 .message = Message(problem),
                 .consequence = {},
-                .fix = "correct the value"});
+                .fix = IsAboutNothing(problem)
+                           ? "name a file or a folder that has manifests, or take "
+                             "it out of --cluster"
+                           : "correct the value"});
   }
 }
 

@@ -360,6 +360,19 @@ void NoAllocate(const CheckInput& input, RuleReport& report) {
               .fix = "add allocate"});
 }
 
+void NoBackfill(const CheckInput& input, RuleReport& report) {
+  if (!input.config.HasAction("allocate") || input.config.HasAction("backfill")) return;
+  report.Add({.place = input.PlaceOfAction("allocate"),
+              .object = "actions",
+              .message = "backfill is not configured",
+              .consequence = input.config.HasAction("preempt")
+                                 ? "no pod that asks for nothing is ever bound: allocate passes it "
+                                   "over, and what preempt keeps for it stays a promise"
+                                 : "no pod that asks for nothing is ever bound: allocate passes it "
+                                   "over",
+              .fix = "add backfill"});
+}
+
 void PreemptBeforeAllocate(const CheckInput& input, RuleReport& report) {
   const auto place_of = [&](std::string_view name) {
     return std::ranges::find_if(input.config.actions,
@@ -427,6 +440,9 @@ constexpr std::array kRules = {
               "The plugin predicates is missing.", &NoPredicates},
     CheckRule{"K213", "preempt-before-allocate", kWarning, RuleNeeds::kConfig,
               "The action preempt comes before allocate.", &PreemptBeforeAllocate},
+    CheckRule{"K214", "no-backfill", kWarning, RuleNeeds::kConfig,
+              "The action backfill is missing: pods that ask for nothing are never placed.",
+              &NoBackfill},
 };
 
 }  // namespace

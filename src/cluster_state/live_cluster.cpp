@@ -285,6 +285,24 @@ LiveCluster::Stranded LiveCluster::FindStranded() const {
   }
   if (s.priority_classes.size() != 0)
     for (const GroupEntry* entry : s.without_class) stranded.unranked.push_back(&entry->facts);
+  // Who is told first, and named in the log, does not depend on where anything lies in memory.
+  const Cluster& c = s.draft.cluster;
+  const auto by_key = [&c](auto&& key_of) {
+    return [&c, key_of](const auto& a, const auto& b) {
+      const auto [a_ns, a_name] = key_of(a);
+      const auto [b_ns, b_name] = key_of(b);
+      const int order = c.Text(a_ns).compare(c.Text(b_ns));
+      return order != 0 ? order < 0 : c.Text(a_name) < c.Text(b_name);
+    };
+  };
+  std::sort(stranded.pods.begin(), stranded.pods.end(), by_key([](const StrandedPod& pod) {
+              return std::pair(pod.pod->task.ns, pod.pod->task.name);
+            }));
+  std::sort(stranded.groups.begin(), stranded.groups.end(),
+            by_key([](const StrandedGroup& group) { return std::pair(group.ns, group.name); }));
+  std::sort(
+      stranded.unranked.begin(), stranded.unranked.end(),
+      by_key([](const PodGroupFacts* group) { return std::pair(group->job.ns, group->job.name); }));
   return stranded;
 }
 

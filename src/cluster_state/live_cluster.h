@@ -67,7 +67,7 @@ class LiveCluster final : public FactSink {
   const PersistentVolumeClaim* FindClaim(StrId ns, StrId name) const;
   const PersistentVolume* FindVolume(StrId name) const;
 
-  // Objects that no cycle looks at, because what they name is not there. In no order; called after
+  // Objects that no cycle looks at, because what they name is not there. By name; called after
   // cluster(), good until the next change.
   struct StrandedPod {
     const PodFacts* pod = nullptr;

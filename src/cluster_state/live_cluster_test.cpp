@@ -248,6 +248,38 @@ TEST(LiveCluster, SaysWhoWaitsForWhatIsNotThere) {
   EXPECT_EQ(Stranded(live), Lines{});
 }
 
+TEST(LiveCluster, ThoseWhoWaitForWhatIsNotThereComeByName) {
+  LiveCluster live{BuildOptions{.leave_out_pods_without_claims = true}};
+  Objects objects(live);
+  objects.Queue("default");
+  live.AddPriorityClass({.name = objects.Str("low"), .value = 10});
+  objects.Group("fine", "default", 1);
+  const auto name = [](char kind, int i) { return kind + std::to_string(100 + i * 7 % 40); };
+  for (int i = 0; i < 40; ++i) {
+    objects.Pod({.name = name('c', i), .group = "fine", .claim = "none"});
+    objects.Pod({.name = name('p', i), .group = name('g', i)});
+    PodGroupFacts group;
+    group.job.ns = objects.Str("default");
+    group.job.name = objects.Str(name('u', i));
+    group.job.priority_class = objects.Str("none");
+    group.queue = objects.Str("default");
+    live.AddPodGroup(group, Origin::kWritten);
+  }
+  const Cluster& c = live.cluster();
+  const LiveCluster::Stranded stranded = live.FindStranded();
+  std::vector<std::string_view> pods, groups, unranked;
+  for (const LiveCluster::StrandedPod& pod : stranded.pods)
+    pods.push_back(c.Text(pod.pod->task.name));
+  for (const LiveCluster::StrandedGroup& group : stranded.groups)
+    groups.push_back(c.Text(group.name));
+  for (const PodGroupFacts* group : stranded.unranked) unranked.push_back(c.Text(group->job.name));
+  EXPECT_EQ(pods.size(), 80u);
+  EXPECT_EQ(groups.size(), 40u);
+  EXPECT_EQ(unranked.size(), 40u);
+  for (const auto& names : {pods, groups, unranked})
+    EXPECT_TRUE(std::is_sorted(names.begin(), names.end())) << names.front();
+}
+
 // In place and after the tables were built anew alike.
 TEST(LiveCluster, SaysWhosePriorityClassOrClaimIsNotThere) {
   using Lines = std::vector<std::string>;

@@ -30,6 +30,32 @@ std::string WhyEmptied(const Session& s, std::string_view name) {
   return fmt::format("zone {} is closed", name);
 }
 
+// In which tier's vote the veto at `at` was said; none: by a guard, before or behind all tiers. A
+// plugin's vote in a tier is noted behind its vetoes, with how many it was asked about and let go.
+std::optional<size_t> TierOfVeto(const std::vector<TraceEvent>& events, size_t at) {
+  const uint8_t plugin = events[at].plugin;
+  for (size_t i = at + 1; i < events.size() && events[i].plugin == plugin; ++i) {
+    if (events[i].kind == TraceKind::kVeto) continue;
+    if (events[i].kind != TraceKind::kVotes || events[i].a == events[i].b) return std::nullopt;
+    return events[i].code;
+  }
+  return std::nullopt;
+}
+
+// Whether a veto counted for the eviction: a guard's, or one of the tier that decided. What another
+// tier said was overruled.
+bool Counted(const Session& s, const Eviction& e, size_t veto) {
+  const std::optional<size_t> said_in = TierOfVeto(s.trace.events(), veto);
+  if (!said_in || *said_in >= s.config.tiers.size()) return true;
+  const std::vector<PluginOption>& tier = s.config.tiers[*said_in].plugins;
+  for (size_t i = 0; i < s.plugin_names().size(); ++i)
+    if ((e.permitted_by >> i & 1) != 0 &&
+        std::none_of(tier.begin(), tier.end(),
+                     [&](const PluginOption& o) { return o.name == s.plugin_names()[i]; }))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 std::string WhyEvicted(const Session& s, const Eviction& e) {
@@ -128,7 +154,8 @@ std::vector<EvictionStories::Neighbour> EvictionStories::NeighboursOf(size_t ind
     for (size_t i = end; i-- > begin;) {
       const TraceEvent& event = events[i];
       if (event.kind == TraceKind::kAction || event.kind == TraceKind::kTryTask) break;
-      if (event.kind == TraceKind::kVeto && c.tasks[TaskId(event.a)].node == e.node)
+      if (event.kind == TraceKind::kVeto && c.tasks[TaskId(event.a)].node == e.node &&
+          Counted(s, e, i))
         said[TaskId(event.a)].veto = event;
       if (event.kind == TraceKind::kEvict && event.b == e.for_task.value)
         said[TaskId(event.a)].evicted = true;

@@ -13,6 +13,7 @@
 #include "explain/flip_search.h"
 #include "explain/pod_story.h"
 #include "explain/queue_story.h"
+#include "explain/waiting_words.h"
 #include "explain/zone_story.h"
 #include "session/tdm_settings.h"
 
@@ -148,7 +149,15 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
 
   const bool pod_placed = pod.valid() && c.tasks[pod].status != TaskStatus::kPending &&
                           c.tasks[pod].status != TaskStatus::kAllocated;
-  if (pod_placed) {
+  const auto never_bound = std::find_if(job.tasks.begin(), job.tasks.end(), [&](TaskId t) {
+    return (!pod.valid() || t == pod) && c.tasks[t].status == TaskStatus::kPipelined &&
+           IsNeverBound(s, t);
+  });
+  if (never_bound != job.tasks.end()) {
+    explanation.answer = fmt::format(
+        "{} waits: {} {}.", who, who == c.TaskKey(*never_bound) ? "it" : c.TaskKey(*never_bound),
+        kOnlyBackfillPlaces);
+  } else if (pod_placed) {
     const std::string node(c.NodeName(c.tasks[pod].node));
     explanation.answer =
         c.tasks[pod].status == TaskStatus::kPipelined
@@ -247,6 +256,9 @@ void Explainer::ExplainWaiting(JobId id, TaskId pod, Explanation& explanation) {
                 ? status == TaskStatus::kPending || status == TaskStatus::kAllocated
                 : standing.pending > 0 || (cluster_.jobs[id].tasks.empty() &&
                                            baseline->cluster.jobs[id].phase == JobPhase::kPending);
+    for (const TaskId task : baseline->cluster.jobs[id].tasks)
+      waits |= (!pod.valid() || task == pod) && IsNeverBound(session, task) &&
+               baseline->cluster.tasks[task].status == TaskStatus::kPipelined;
     const CycleProbe& probe = *baseline->probe;
     for (const PluginVote& vote : probe.enqueue())
       if (vote.vote == Vote::kReject) clues.said_no.emplace_back(vote.plugin, Switch::kJobEnqueued);

@@ -74,7 +74,7 @@ struct VainChange {
 struct FlipSearch {
   std::vector<Flip> flips;  // smallest change first
   std::vector<VainChange> in_vain;
-  size_t tried = 0;     // cycles that were run
+  size_t tried = 0;     // changes, as many as `flips` and `in_vain` name
   size_t left_out = 0;  // changes that were not tried for lack of time
 };
 

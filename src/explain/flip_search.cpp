@@ -55,7 +55,7 @@ class Searcher {
     });
     FlipSearch result{.flips = {},
                       .in_vain = what_if_.in_vain(),
-                      .tried = what_if_.runs(),
+                      .tried = found_.size() + what_if_.in_vain().size(),
                       .left_out = what_if_.left_out()};
     for (Found& found : found_) result.flips.push_back(std::move(found.flip));
     return result;

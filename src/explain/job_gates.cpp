@@ -8,6 +8,7 @@
 
 #include "explain/amount_words.h"
 #include "explain/room_gates.h"
+#include "explain/waiting_words.h"
 
 namespace krafla {
 
@@ -237,15 +238,13 @@ class GateWriter {
       if (table.rows.size() > 1) gate.tables.push_back(std::move(table));
       return true;
     }
-    if (!s_.config.HasAction("backfill")) {
-      for (TaskId task : job_.tasks)
-        if (c_.tasks[task].status == TaskStatus::kPending && c_.tasks[task].best_effort) {
-          gate.text = fmt::format(
-              "{} asks for nothing, and only backfill, which is not among the "
-              "actions, places such pods",
-              c_.TaskKey(task));
-          return true;
-        }
+    for (TaskId task : job_.tasks) {
+      const TaskStatus status = c_.tasks[task].status;
+      if ((status == TaskStatus::kPending || status == TaskStatus::kPipelined) &&
+          IsNeverBound(s_, task)) {
+        gate.text = fmt::format("{} {}", c_.TaskKey(task), kOnlyBackfillPlaces);
+        return true;
+      }
     }
     return false;
   }

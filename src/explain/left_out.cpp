@@ -7,6 +7,7 @@
 
 #include "base/did_you_mean.h"
 #include "cluster_state/name_index.h"
+#include "explain/missing_words.h"
 #include "model/well_known.h"
 
 namespace krafla {
@@ -21,6 +22,17 @@ std::string DoesNotExist(std::string_view queue, const Cluster& cluster) {
   if (const auto near = DidYouMean(queue, known))
     return text + fmt::format("; did you mean \"{}\"?", *near);
   return text + ".";
+}
+
+// As it can be pasted into {name: …}: in quotes where YAML would read a number, a truth or a list.
+std::string InFlowYaml(std::string_view name) {
+  static constexpr std::string_view kOtherThanTexts[] = {"true", "false", "null", "yes", "no",
+                                                         "on",   "off",   "y",    "n"};
+  const bool plain =
+      !name.empty() && name.front() >= 'a' && name.front() <= 'z' &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string_view::npos &&
+      std::ranges::find(kOtherThanTexts, name) == std::end(kOtherThanTexts);
+  return plain ? std::string(name) : Quoted(name);
 }
 
 // Names of pods, a few of them: "a/b-0, a/b-1 and 3 more".
@@ -70,11 +82,24 @@ FactSink::Added LeftOutObjects::AddPodGroup(PodGroupFacts group, Origin origin) 
   const StrId ns = group.job.ns;
   const StrId name = group.job.name;
   const StrId queue = group.queue;
+  const StrId priority_class = group.job.priority_class;
   const Added added = ForwardingSink::AddPodGroup(std::move(group), origin);
   if (added != Added::kYes) return added;
   queue_of_group_[NameKey(ns, name)] = queue;
-  if (Key(ns, name) == names_.asked_for) group_queue_ = queue;
+  if (Key(ns, name) == names_.asked_for) {
+    group_queue_ = queue;
+    group_class_ = strings().Text(priority_class);
+  }
   return added;
+}
+
+bool LeftOutObjects::AddPriorityClass(PriorityClassFacts priority_class) {
+  if (!ForwardingSink::AddPriorityClass(priority_class)) return false;
+  classes_.emplace_back(strings().Text(priority_class.name));
+  if (priority_class.global_default)
+    default_priority_ =
+        std::max(default_priority_.value_or(priority_class.value), priority_class.value);
+  return true;
 }
 
 std::optional<std::string> LeftOutObjects::MissingQueue(StrId queue, const Cluster& cluster) const {
@@ -130,8 +155,8 @@ void LeftOutObjects::AddHowToCreate(const std::string& group, const Cluster& clu
       "to create it: {{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: "
       "{{namespace: {}, name: {}}}, spec: {{minMember: 1, queue: {}}}}}, with the number of pods "
       "that it takes at least as minMember",
-      Printable(std::string_view(group).substr(0, slash)),
-      Printable(std::string_view(group).substr(slash + 1)), names_.default_queue));
+      InFlowYaml(std::string_view(group).substr(0, slash)),
+      InFlowYaml(std::string_view(group).substr(slash + 1)), InFlowYaml(names_.default_queue)));
 }
 
 // Pods name it, and it is not there.
@@ -216,8 +241,15 @@ std::optional<Explanation> LeftOutObjects::ExplainPod(const Cluster& cluster) co
   return e;
 }
 
+void LeftOutObjects::AddMissingClass(Explanation& e) const {
+  if (group_class_.empty() || std::ranges::find(classes_, group_class_) != classes_.end()) return;
+  const std::vector<std::string_view> known(classes_.begin(), classes_.end());
+  e.facts.push_back(GroupWithoutPriorityClass(group_class_, default_priority_.value_or(0), known));
+}
+
 void LeftOutObjects::AddTo(Explanation& explanation) const {
   if (explanation.kind != "job") return;
+  AddMissingClass(explanation);
   const auto others = std::count_if(pods_of_group_.begin(), pods_of_group_.end(),
                                     [](const auto& pod) { return pod.second.others; });
   if (others == 0) return;

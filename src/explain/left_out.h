@@ -33,11 +33,13 @@ class LeftOutObjects final : public ForwardingSink {
   // Of the object that is asked for, if the cluster has no table entry that could tell it. `kind`
   // is job or pod; others are never left out.
   std::optional<Explanation> Explain(std::string_view kind, const Cluster& cluster) const;
-  // What a job's own explanation cannot know: pods of it that wait for another scheduler.
+  // What a job's own explanation cannot know: pods of it that wait for another scheduler, and that
+  // the PriorityClass it names does not exist.
   void AddTo(Explanation& explanation) const;
 
   Added AddPod(PodFacts pod, Origin origin) override;
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;
+  bool AddPriorityClass(PriorityClassFacts priority_class) override;
 
  private:
   struct Pod {
@@ -57,6 +59,7 @@ class LeftOutObjects final : public ForwardingSink {
   std::optional<Explanation> ExplainMissingGroup(const Cluster& cluster) const;
   // What to do about a PodGroup that is not there.
   void AddHowToCreate(const std::string& group, const Cluster& cluster, Explanation& e) const;
+  void AddMissingClass(Explanation& e) const;
   TaskId FindTask(const Cluster& cluster) const;
   // The name of a PodGroup's queue if there is no such queue.
   std::optional<std::string> MissingQueue(StrId queue, const Cluster& cluster) const;
@@ -65,6 +68,9 @@ class LeftOutObjects final : public ForwardingSink {
   std::string pod_name_;                                // that asked_for may be the group of
   std::unordered_map<uint64_t, StrId> queue_of_group_;  // by namespace and name
   std::optional<StrId> group_queue_;                    // of the PodGroup that is asked for
+  std::string group_class_;                             // that it names; empty: none
+  std::vector<std::string> classes_;                    // PriorityClasses there are
+  std::optional<int32_t> default_priority_;             // the largest one of those for all
   std::optional<Pod> pod_;                              // that is asked for
   std::map<std::string, Pod> pods_of_group_;            // of the PodGroup that is asked for
 };

@@ -153,10 +153,16 @@ class PodStory {
   // By the vote of a plugin, which may count in its own tier alone.
   void ProtectByVote(const std::string& plugin, std::string why) {
     Protection protection{.by = plugin, .why = std::move(why), .holds = {}, .weaker = {}};
+    std::string asks;    // the actions that ask it …
+    std::string passes;  // … and that do not
     for (EvictingAction action : {EvictingAction::kPreempt, EvictingAction::kReclaim}) {
       if (!s_.config.HasAction(ToString(action))) continue;
       const VoteTiers tiers(s_, *probe_, action);
-      if (!tiers.TierOf(plugin)) continue;
+      if (!tiers.TierOf(plugin)) {
+        passes = ToString(action);
+        continue;
+      }
+      asks = ToString(action);
       const std::string holds = tiers.HowFarItHolds(plugin);
       if (holds != protection.holds) {
         const bool differs = !protection.holds.empty();
@@ -169,7 +175,13 @@ class PodStory {
           fmt::format("{} spares it in tier {} ({}), but {} may name it all the same", plugin,
                       *tiers.TierOf(plugin) + 1, protection.why, tiers.Texts(others, "or"));
     }
-    if (protection.holds.empty()) protection.holds = "no action asks it";
+    if (asks.empty()) return;
+    if (!passes.empty()) {
+      protection.holds = fmt::format("{}: {}; {} does not ask", asks, protection.holds, passes);
+      if (protection.weaker.empty())
+        protection.weaker = fmt::format("{} spares it from {} ({}), but {} does not ask {}", plugin,
+                                        asks, protection.why, passes, plugin);
+    }
     protections_.push_back(std::move(protection));
   }
 
@@ -313,6 +325,9 @@ class PodStory {
       return "it could be a victim, but nobody needed its place in this cycle";
     if (!protections_.empty()) return protections_.front().weaker;
     if (takers_ > 0) return "nobody who waits may take its place";
+    if (!s_.config.HasAction("preempt") && !s_.config.HasAction("reclaim"))
+      return "neither preempt nor reclaim is among the actions, so that nobody is evicted for "
+             "another";
     return "nobody waits for its place, and nothing protects it";
   }
 

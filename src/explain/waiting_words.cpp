@@ -57,6 +57,10 @@ std::string ShareMissing(const Session& session, JobId id, TaskId task) {
 
 }  // namespace
 
+bool IsNeverBound(const Session& session, TaskId task) {
+  return session.cluster.tasks[task].best_effort && !session.config.HasAction("backfill");
+}
+
 std::optional<PodShortage> ShortageOf(const Session& session, JobId id) {
   const std::optional<InvalidJob> invalid = session.JobInvalid(id);
   if (!invalid) return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "session/session.h"
 
@@ -17,6 +18,13 @@ struct PodShortage {
   std::string message;  // "2 of the 5 pods of minMember exist"
 };
 std::optional<PodShortage> ShortageOf(const Session& session, JobId job);
+
+// A pod that asks for nothing, and no backfill among the actions: whatever place an action keeps
+// for it, none binds it.
+bool IsNeverBound(const Session& session, TaskId task);
+// Behind the name of such a pod.
+inline constexpr std::string_view kOnlyBackfillPlaces =
+    "asks for nothing, and only backfill, which is not among the actions, places such pods";
 
 // The cause of waiting where Session::WaitingReason gives none: the gates of its pods, or its
 // queue. Empty: it gives one, or none is known.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "explain/waiting_words.h"
+
 namespace krafla {
 
 namespace {
@@ -38,19 +40,26 @@ WhatIf::Outcome WhatIf::OutcomeOf(const Session& s) const {
   const Job& job = s.cluster.jobs[goal_.job];
   for (const Eviction& e : s.plan.evictions) outcome.evicted.push_back(e.task);
   for (const Bind& b : s.plan.binds) outcome.binds.emplace_back(b.task, b.node);
+  int32_t waits_in_vain = 0;  // of the goal's job
   for (JobId id : s.cluster.jobs_by_name) {
     if (s.cluster.jobs[id].Waiting() == 0) continue;
-    for (TaskId task : s.cluster.jobs[id].tasks)
-      if (s.cluster.tasks[task].status == TaskStatus::kPipelined)
+    for (TaskId task : s.cluster.jobs[id].tasks) {
+      if (s.cluster.tasks[task].status != TaskStatus::kPipelined) continue;
+      if (IsNeverBound(s, task))
+        waits_in_vain += id == goal_.job ? 1 : 0;
+      else
         outcome.pipelined.emplace_back(task, s.cluster.tasks[task].node);
+    }
   }
   std::sort(outcome.evicted.begin(), outcome.evicted.end());
   std::sort(outcome.binds.begin(), outcome.binds.end());
   std::sort(outcome.pipelined.begin(), outcome.pipelined.end());
   for (const auto& [task, node] : outcome.binds)
     if (s.cluster.tasks[task].job == goal_.job) ++outcome.placed;
-  outcome.placed += job.Waiting();
-  outcome.has_minimum = job.IsPipelined();
+  outcome.placed += job.Waiting() - waits_in_vain;
+  outcome.has_minimum =
+      job.IsPipelined() &&
+      (waits_in_vain == 0 || job.Ready() + job.Waiting() - waits_in_vain >= job.min_available);
   outcome.let_in = job.phase != JobPhase::kPending;
   if (goal_.pod.valid())
     outcome.pod_placed = HasPod(outcome.binds, goal_.pod) || HasPod(outcome.pipelined, goal_.pod);

@@ -188,8 +188,7 @@ class ZoneStory {
       if (const std::optional<Timestamp> next = PausesUntil()) {
         out_.facts.push_back(fmt::format(
             "it pauses now: somebody was evicted {} ago{}, and the evict period of {} ends in {}, "
-            "at "
-            "{}",
+            "at {}",
             FormatShortDuration(ElapsedNs(*LastEviction(), in_.now)),
             in_.config.compatibility.evict_period_per_zone ? ""
                                                            : " from some zone (one clock for all)",

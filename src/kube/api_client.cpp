@@ -8,6 +8,13 @@
 
 namespace krafla {
 
+bool WantsHttps(const HttpResponse& response) {
+  if (response.status != 400) return false;
+  // API servers, and proxies before them.
+  return response.body.find("HTTP request to an HTTPS server") != std::string::npos ||
+         response.body.find("HTTP request was sent to HTTPS port") != std::string::npos;
+}
+
 std::string Describe(const HttpResponse& response) {
   if (response.status == 0) return response.error;
   std::string message = MessageOf(response.body);

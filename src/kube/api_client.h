@@ -26,6 +26,9 @@ constexpr bool IsTransient(const HttpResponse& response) {
   return response.status == 0 || response.status == 429 || response.status >= 500;
 }
 
+// A server that speaks TLS was asked without it: it says so itself, in plain text.
+bool WantsHttps(const HttpResponse& response);
+
 // For messages: "409 pod web-0 is already assigned to node n1".
 std::string Describe(const HttpResponse& response);
 

@@ -214,6 +214,15 @@ void ApiPages::WriteLeadership(JsonWriter& json, bool knows_decisions) const {
       "this replica does not lead: evictions and cycles are shown by the one that does");
 }
 
+// Of a pod that is not there: it may have been evicted all the same.
+std::string ApiPages::WhoElseMayKnow() const {
+  if (!leadership_) return "; evictions before this process began are not known here";
+  const Leadership now = leadership_();
+  if (now.leads) return "; evictions before this process began to lead are not known here";
+  return fmt::format("; this replica does not lead: evictions are known to the one that does{}",
+                     now.leader.empty() ? std::string() : fmt::format(", {}", now.leader));
+}
+
 ApiAnswer ApiPages::Evictions(const ApiRequest& request) const {
   const std::string unknown = UnknownParameter(request, {"namespace", "queue", "limit"});
   if (!unknown.empty()) return ErrorAnswer(400, unknown);
@@ -337,7 +346,7 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
         std::string message = found.error().message;
         if (const size_t at = message.find(" in the input"); at != std::string::npos)
           message.replace(at, 13, " in the cluster");
-        *answer = ErrorAnswer(404, message);
+        *answer = ErrorAnswer(404, message + (kind == "pod" ? WhoElseMayKnow() : std::string()));
         return;
       }
       explanation = std::move(*found);

@@ -81,6 +81,7 @@ class ApiPages {
 
   // Written beside the rows of a page; nothing where there is no election.
   void WriteLeadership(JsonWriter& json, bool knows_decisions) const;
+  std::string WhoElseMayKnow() const;
 
   const StateKeeper& keeper_;
   Options options_;

@@ -280,7 +280,9 @@ class ViewMaker {
     const TruthBefore::OfJob& truth = before_.jobs[id.value];
     const uint64_t key = NameKey(job.ns, job.name);
     const auto left_out = left_out_.find(key);
-    const bool without_pods = job.tasks.empty() && truth.phase == JobPhase::kPending;
+    const bool without_pods =
+        job.tasks.empty() && (truth.phase == JobPhase::kPending ||
+                              (truth.phase == JobPhase::kInqueue && job.min_available > 0));
     std::string why = truth.Waiting() > 0 || without_pods ? WhatItWaitsFor(id) : std::string();
     if (left_out != left_out_.end())
       why = job.tasks.empty() || why.empty() ? left_out->second : why + "; " + left_out->second;
@@ -322,6 +324,8 @@ class ViewMaker {
       left_out_[key] =
           fmt::format("pod {} is {}", pod.first,
                       PodWithoutClaim(c_.Text(pod.second->claim), pod.second->ephemeral));
+    if (stranded.unranked.empty()) return;
+    const std::vector<std::string_view> classes = live_.PriorityClassNames();
     for (const PodGroupFacts* group : stranded.unranked) {
       const Job& job = group->job;
       const std::string_view name = c_.Text(job.priority_class);
@@ -329,7 +333,7 @@ class ViewMaker {
       unranked_[NameKey(job.ns, job.name)] =
           c_.Text(job.name).starts_with(kGroupOfOnePrefix)
               ? PodWithoutPriorityClass(name, priority)
-              : GroupWithoutPriorityClass(name, priority, live_.PriorityClassNames());
+              : GroupWithoutPriorityClass(name, priority, classes);
     }
   }
 

@@ -50,6 +50,9 @@ constexpr Words kWords[] = {
      "API server has what we need now",
      "are the CustomResourceDefinitions of deploy/crds, or Volcano's, installed, and is there a "
      "namespace for the Lease?"},
+    {"API server speaks TLS, and we do not", "API server still speaks TLS, and we do not",
+     "API server and we both speak TLS, or neither",
+     "the kubeconfig's server should begin with https://"},
     {"API server answers with errors", "API server still answers with errors",
      "API server answers without errors again", ""},
 };
@@ -82,7 +85,7 @@ OutageLog::Cause OutageLog::CauseOf(const HttpResponse& response) {
     case 404:
       return kMissing;
     default:
-      return kOtherAnswer;
+      return WantsHttps(response) ? kWantsHttps : kOtherAnswer;
   }
 }
 
@@ -95,7 +98,7 @@ void OutageLog::Failed(const std::string& verb, const std::string& resource,
   const bool follows = cut_short && unknown && !unknown->asked.empty();
   const Cause cause = follows ? kUnknownToServer : CauseOf(response);
   if (!troubles_[cause] || !troubles_[cause]->asked.contains(resource))
-    Remove(resource, now, cause == kNoAnswer);
+    Remove(resource, now, response.status == 0 && !follows);
   std::optional<ServerTrouble>& trouble = troubles_[cause];
   if (!trouble) {
     trouble.emplace();

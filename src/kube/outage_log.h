@@ -4,9 +4,9 @@
 //
 //   1. A failure is gathered for half a second, because the others' failures follow at once.
 //   2. What works again for half a second is over: a stream that opens and ends at once is not.
-// Each cause (no answer, certificates, 401, 403, 404, other answers) has its own lines. A server
-// that does not know us ends the connection as well, under the requests of others: these are its
-// answer too, and no matter of their own.
+// Each cause (no answer, certificates, 401, 403, 404, no TLS, other answers) has its own lines. A
+// server that does not know us ends the connection as well, under the requests of others: these are
+// its answer too, and no matter of their own.
 //
 // Thread-safe.
 #pragma once
@@ -67,12 +67,14 @@ class OutageLog {
     kUnknownToServer,
     kForbidden,
     kMissing,
+    kWantsHttps,
     kOtherAnswer,
     kCauses
   };
 
   static Cause CauseOf(const HttpResponse& response);
-  // `silenced`: no answer comes at all, which says nothing about what was wrong before.
+  // `silenced`: no answer comes at all, not even over a connection that we would trust, which says
+  // nothing about what was wrong before.
   void Remove(const std::string& resource, Clock::time_point now, bool silenced = false);
   // Once the server does not know us: the requests that it broke off before it said so.
   void TakeThoseCutShort(ServerTrouble& unknown);

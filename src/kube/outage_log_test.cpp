@@ -172,6 +172,35 @@ TEST_F(OutageLogTest, ACertificateThatIsNotTrustedIsNamedWithTheFieldToLookAt) {
   EXPECT_TRUE(said[0].ends_with("Trusted: ca.crt.\"")) << said[0];
 }
 
+// No answer has come: only a certificate.
+TEST_F(OutageLogTest, ACertificateThatIsRefusedIsNoAnswer) {
+  for (const NoAnswer why :
+       {NoAnswer::kUntrusted, NoAnswer::kOtherName, NoAnswer::kOwnCertificate}) {
+    outages.Failed("watch", "pods", kRefused);
+    Pass(seconds(70));
+    Said();
+    outages.Failed("watch", "pods", {.error = "certificate", .why = why});
+    Pass(seconds(70));
+    for (const std::string& line : Said()) {
+      EXPECT_EQ(line.find("answers again"), line.npos) << line;
+      EXPECT_NE(line.find("certificate"), line.npos) << line;
+    }
+    outages.Worked("pods");
+    Pass(seconds(70));
+    EXPECT_EQ(Said().size(), 1u);
+  }
+}
+
+TEST_F(OutageLogTest, AServerThatSpeaksTlsIsNamedWithTheFieldToLookAt) {
+  outages.Failed("watch", "pods",
+                 {.status = 400, .body = "Client sent an HTTP request to an HTTPS server.\n"});
+  Pass(seconds(1));
+  EXPECT_EQ(Said(),
+            (Lines{"API server speaks TLS, and we do not; trying again server=https://x "
+                   "resources=1 error=\"400 Client sent an HTTP request to an HTTPS server.\" "
+                   "hint=\"the kubeconfig's server should begin with https://\""}));
+}
+
 TEST_F(OutageLogTest, AnAnswerInPlainTextIsNotNumberedTwice) {
   outages.Failed("watch", "queues", {.status = 404, .body = "404 page not found\n"});
   Pass(seconds(1));

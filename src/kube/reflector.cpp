@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log_text.h"
+#include "kube/api_client.h"
 #include "manifest/reduced_object.h"
 
 namespace krafla {
@@ -259,7 +260,7 @@ void Reflector::OnWatchDone(HttpResponse response, bool listing) {
     return;
   }
   // Older servers do not know the parameter, or know it and are told not to.
-  if (listing && (response.status == 400 || response.status == 422)) {
+  if (listing && (response.status == 400 || response.status == 422) && !WantsHttps(response)) {
     options_.watch_list = false;
     Log(fmt::format("server has no watch-list; listing page by page kind={}", info_.name));
     return ListPage();

@@ -182,6 +182,16 @@ TEST_F(ReflectorTest, PageByPageWhereTheServerHasNoWatchList) {
                                "resourceVersion=7&watch=true"}));
 }
 
+TEST_F(ReflectorTest, AServerThatWantsTlsSaysNothingAboutWatchLists) {
+  answers = {{.status = 400, .body = "Client sent an HTTP request to an HTTPS server.\n"},
+             {.lines = {Event("ADDED", "a", 9), Bookmark(10, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(4), (Lines{"begin", "begin", "a", "end"}));
+  EXPECT_EQ(Queries(2), (Lines{kWatchList, kWatchList}));
+  const std::scoped_lock lock(mutex);
+  for (const std::string& line : log) EXPECT_EQ(line.find("no watch-list"), line.npos) << line;
+}
+
 TEST_F(ReflectorTest, OnlyFieldsThatAreUsedGoFurther) {
   const std::string object =
       R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"a","uid":"u","resourceVersion":"9",)"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kMostNodes = 3;  // that are named
 
+// All that leave it, for whomever: which of them make the room is open until it is there.
 size_t LeavingOf(const Cluster& c, NodeId node) {
   const auto& tasks = c.nodes[node].tasks;
   return static_cast<size_t>(std::count_if(tasks.begin(), tasks.end(), [&](TaskId task) {
@@ -22,7 +24,7 @@ size_t LeavingOf(const Cluster& c, NodeId node) {
   }));
 }
 
-std::string Words(const Cluster& c, const std::set<NodeId>& nodes) {
+RoomWords Words(const Cluster& c, const std::set<NodeId>& nodes) {
   size_t leaving = 0;
   std::vector<std::string_view> names;
   for (const NodeId node : nodes) {
@@ -32,11 +34,13 @@ std::string Words(const Cluster& c, const std::set<NodeId>& nodes) {
   std::sort(names.begin(), names.end());
   const size_t more = names.size() - std::min(names.size(), kMostNodes);
   names.resize(names.size() - more);
-  const std::string where =
+  std::string where =
       fmt::format("node{} {}{}", names.size() == 1 ? "" : "s", fmt::join(names, ", "),
                   more == 0 ? std::string() : fmt::format(" and {} more", more));
-  if (leaving == 0) return fmt::format("waits for room on {}", where);
-  return fmt::format("waits for {} to leave {}", PodCount(leaving), where);
+  std::string sentence =
+      leaving == 0 ? fmt::format("waits for room on {}", where)
+                   : fmt::format("waits for at most {} to leave {}", PodCount(leaving), where);
+  return {std::move(sentence), std::move(where)};
 }
 
 }  // namespace
@@ -45,11 +49,11 @@ bool RoomIsBeingMade(const Session& session, JobId job) {
   return session.cluster.jobs[job].Count(TaskStatus::kPipelined) > 0 && session.JobPipelined(job);
 }
 
-std::string WhoHasToLeave(const Session& session, TaskId task) {
+RoomWords WhoHasToLeave(const Session& session, TaskId task) {
   return Words(session.cluster, {session.cluster.tasks[task].node});
 }
 
-std::string WhoHasToLeave(const Session& session, JobId job) {
+RoomWords WhoHasToLeave(const Session& session, JobId job) {
   const Cluster& c = session.cluster;
   std::set<NodeId> nodes;
   for (const TaskId task : c.jobs[job].tasks)

@@ -12,9 +12,14 @@ namespace krafla {
 // Room is being made for the job as a whole: as soon as others have left it can start.
 bool RoomIsBeingMade(const Session& session, JobId job);
 
-// Of a pod that the cycle has given a node: "waits for 2 pods to leave node n1".
-std::string WhoHasToLeave(const Session& session, TaskId task);
-// Of all such pods of a job: "waits for 3 pods to leave nodes n1, n2".
-std::string WhoHasToLeave(const Session& session, JobId job);
+struct RoomWords {
+  std::string sentence;
+  std::string where;  // of it; the count changes with every pod that leaves
+};
+
+// Of a pod that the cycle has given a node: "waits for at most 2 pods to leave node n1".
+RoomWords WhoHasToLeave(const Session& session, TaskId task);
+// Of all such pods of a job: "waits for at most 3 pods to leave nodes n1, n2".
+RoomWords WhoHasToLeave(const Session& session, JobId job);
 
 }  // namespace krafla

@@ -184,10 +184,7 @@ class Server {
       options_.log(started.error().message);
       return 2;
     }
-    options_.log(fmt::format("starting version={} server={} from={} schedulerNames={}",
-                             options_.version, credentials_.connection().server,
-                             LogQuoted(credentials_.connection().origin),
-                             fmt::join(options_.scheduler_names, ",")));
+    options_.log(StartLine(options_, credentials_.connection()));
     LiveScheduler scheduler(
         {inbox_, mirror_, effects_, statuses_, events_, metrics_, client_}, *loop_,
         {.schedule_period = options_.schedule_period,
@@ -399,6 +396,13 @@ class Server {
 };
 
 }  // namespace
+
+std::string StartLine(const ServeOptions& options, const KubeConnection& connection) {
+  return fmt::format("starting version={} server={} from={} schedulerNames={} config={}",
+                     LogQuoted(options.version), connection.server, LogQuoted(connection.origin),
+                     fmt::join(options.scheduler_names, ","),
+                     options.config_path.empty() ? "default" : LogQuoted(options.config_path));
+}
 
 int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   std::string config_text;

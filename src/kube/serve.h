@@ -60,6 +60,9 @@ struct ServeOptions {
   std::function<void(const std::string& line)> log;  // any thread
 };
 
+// The first line of the log: which program, for which cluster, by which configuration.
+std::string StartLine(const ServeOptions& options, const KubeConnection& connection);
+
 // Exit code: 0 told to stop and everything was written; 1 leadership lost or writes left undone;
 // 2 wrong input. Blocks SIGTERM and SIGINT for its threads and waits for them.
 int Serve(const ServeOptions& options, Diagnostics& diagnostics);

@@ -30,6 +30,7 @@ size_t HashOf(std::string_view text) {
 
 // It had what it needs, and has lost it.
 bool IsNoLongerScheduled(const Job& job, bool waits) {
+  if (job.min_available <= 0) return false;        // it needs nothing
   if (!waits && !job.tasks.empty()) return false;  // its pods end, and hold their places
   return std::any_of(job.conditions.begin(), job.conditions.end(),
                      [](const JobCondition& condition) {
@@ -48,16 +49,19 @@ GroupStatus StatusOf(const Job& job, const GroupCondition* waits) {
         {condition.type, condition.status, condition.reason, condition.message});
     scheduled = scheduled || condition.type == kScheduled;
   }
-  if (!scheduled && IsNoLongerScheduled(job, waits != nullptr))
+  const bool lost = !scheduled && IsNoLongerScheduled(job, waits != nullptr);
+  if (lost)
     status.conditions.push_back(
         {kScheduled, "False", "TooFewPodsPlaced", "fewer pods than minMember have a place"});
   if (waits != nullptr) {
     status.conditions.push_back(*waits);  // the last one
   } else {
-    // What was true before no longer is.
+    // What was true before no longer is, nor is it scheduled instead.
     for (const JobCondition& condition : job.conditions)
-      if (condition.type == kUnschedulable && condition.status == "True" &&
-          (scheduled || job.tasks.empty() || condition.reason == kQueueNotFound))
+      if (condition.type == kUnschedulable &&
+          (condition.status == "True"
+               ? scheduled || job.tasks.empty() || condition.reason == kQueueNotFound
+               : lost && condition.reason == kScheduled))
         status.conditions.push_back(
             {kUnschedulable, "False", scheduled ? "Scheduled" : "NoLongerSo", ""});
   }
@@ -148,12 +152,16 @@ std::optional<StatusReports::Waits> StatusReports::WhyItWaits(const Session& ses
                                                                   c.QueueName(job.queue), *refusal);
   Waits waits{.condition = {kUnschedulable, "True", "NotEnoughResources", not_let_in}};
   std::string& message = waits.condition.message;
-  if (said == job.conditions.end()) {
-    // Without pods nobody speaks of it; its pods may be made when it is let in.
-    if (refusal == nullptr || !job.tasks.empty()) return std::nullopt;
+  // Without pods no plugin speaks of it; its pods may be made when it is let in.
+  const bool without_pods = said == job.conditions.end() && job.tasks.empty();
+  if (said == job.conditions.end() && !without_pods) return std::nullopt;
+  if (without_pods && refusal != nullptr) {
+    // All is said.
   } else if (RoomIsBeingMade(session, id)) {
     waits.room_is_made = true;
-    message = WhoHasToLeave(session, id);
+    RoomWords room = WhoHasToLeave(session, id);
+    message = std::move(room.sentence);
+    waits.steady = std::move(room.where);
     return waits;
   } else if (std::optional<PodShortage> shortage = ShortageOf(session, id)) {
     waits.lacks_pods = true;
@@ -162,6 +170,8 @@ std::optional<StatusReports::Waits> StatusReports::WhyItWaits(const Session& ses
     if (const size_t left_out = stranded_.LeftOutOf(c.JobKey(id)); left_out != 0)
       message += fmt::format("; {} left out, because claims do not exist", PodCount(left_out));
     if (refusal != nullptr) message += "; " + not_let_in;
+  } else if (without_pods) {
+    return std::nullopt;
   } else {
     waits.condition.reason = said->reason;
     message = said->message;
@@ -211,9 +221,10 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   }
   if (waits) {
     Mix(hash, HashOf(waits->condition.reason));
-    Mix(hash, HashOf(waits->condition.message));
+    Mix(hash, HashOf(waits->steady.empty() ? waits->condition.message : waits->steady));
   }
   const size_t words = hash;
+  if (waits && !waits->steady.empty()) Mix(hash, HashOf(waits->condition.message));
   for (const TaskStatus status :
        {TaskStatus::kRunning, TaskStatus::kSucceeded, TaskStatus::kFailed})
     Mix(hash, static_cast<size_t>(job.Count(status)));
@@ -222,7 +233,7 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   if (!is_new && !memo.stale && memo.hash == hash) return;
   memo.stale = false;
   memo.hash = hash;
-  // A phase is told at once; pods that start one after the other are told together.
+  // A phase is told at once; pods that start, or leave, one after the other are told together.
   const bool urgent = memo.words != words;
   memo.words = words;
   memo.group = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
@@ -281,8 +292,8 @@ void StatusReports::ReportWaiting(const Session& session, JobId id) {
     if (!IsWaiting(c.tasks[task])) continue;
     if (room_is_made && c.tasks[task].status == TaskStatus::kPipelined &&
         c.tasks[task].node.valid()) {
-      ReportWaitingPod(session, task, WhoHasToLeave(session, task), c.NodeName(c.tasks[task].node),
-                       false);
+      ReportWaitingPod(session, task, WhoHasToLeave(session, task).sentence,
+                       c.NodeName(c.tasks[task].node), false);
       continue;
     }
     std::string own;  // what is said of this one only
@@ -317,10 +328,11 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const st
   memo.hash = hash;
   memo.brief = brief;
   memo.message = message;
+  const bool nominated = !node.empty() && memo.node != node;
   memo.node = node;
   memo.pod = PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
   memo.patience = brief ? options_.grace : options_.first_wait;
-  if (memo.written || !node.empty()) WritePod(memo, !node.empty());
+  if (memo.written || !node.empty()) WritePod(memo, nominated);
   if (memo.announced) return writer_.AnnouncePod(memo.pod, memo.message, !node.empty());
   SetPodTimer(memo);
 }

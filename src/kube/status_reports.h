@@ -88,6 +88,7 @@ class StatusReports {
     GroupCondition condition;
     bool lacks_pods = false;
     bool room_is_made = false;
+    std::string steady;  // of the message, what is worth a word at once; empty: all of it
   };
   std::optional<Waits> WhyItWaits(const Session& session, JobId id);
   void ReportGroup(const Session& session, JobId id);

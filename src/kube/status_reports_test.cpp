@@ -186,7 +186,7 @@ TEST_F(StatusReportsTest, APodGroupWhoseQueueDoesNotExistIsToldUntilItDoes) {
       told[1].starts_with("condition podgroups/g Unschedulable=True NotEnoughResources: "
                           "1/1 tasks in gang unschedulable"))
       << told[1];
-  // Without pods there is nothing that could not be scheduled.
+  // Without pods it is these that it lacks.
   mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = "p"}});
   SeeGroupIn("defualt", "g", 1, "",
              R"({"phase":"Inqueue","conditions":[{"type":"Unschedulable","status":"True",)"
@@ -194,9 +194,10 @@ TEST_F(StatusReportsTest, APodGroupWhoseQueueDoesNotExistIsToldUntilItDoes) {
   Cycle();
   Pass(10'000);
   told = Told();
-  EXPECT_NE(
-      std::find(told.begin(), told.end(), "condition podgroups/g Unschedulable=False NoLongerSo: "),
-      told.end())
+  EXPECT_NE(std::find(told.begin(), told.end(),
+                      "condition podgroups/g Unschedulable=True NotEnoughTasks: 0 of the 1 pods of "
+                      "minMember exist"),
+            told.end())
       << fmt::format("{}", fmt::join(told, "\n"));
 }
 
@@ -272,6 +273,24 @@ TEST_F(StatusReportsTest, AGangThatLacksPodsForAWhileSaysSo) {
   Pass(3000);
   EXPECT_EQ(Told(), (Lines{"condition pods/p1 PodScheduled=False Unschedulable: PodGroup g: " + why,
                            "event Pod p1 FailedScheduling: PodGroup g: " + why}));
+}
+
+TEST_F(StatusReportsTest, AGangWithoutAnyPodSaysSoAfterAWhile) {
+  SeeGroup("g", 3);
+  Cycle();
+  EXPECT_EQ(Told(), Lines{"phase podgroups/g Inqueue"});
+  Pass(4999);
+  EXPECT_EQ(Told(), Lines{});
+  Pass(1);
+  const std::string why = "0 of the 3 pods of minMember exist";
+  EXPECT_EQ(Told(), (Lines{"phase podgroups/g Inqueue",
+                           "condition podgroups/g Unschedulable=True NotEnoughTasks: " + why,
+                           "event PodGroup g Unschedulable: " + why}));
+  // One that needs none lacks none.
+  SeeGroup("h", 0);
+  Cycle();
+  Pass(60'000);
+  for (const std::string& line : Told()) EXPECT_EQ(line.find("Unschedulable"), line.npos) << line;
 }
 
 TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
@@ -449,16 +468,58 @@ TEST_F(StatusReportsTest, RoomThatIsBeingMadeIsNoFailureAndWhoGivesItIsNotSchedu
     return std::find(told.begin(), told.end(), line) != told.end();
   };
   const std::string all = fmt::format("{}", fmt::join(told, "\n"));
-  EXPECT_TRUE(has("event PodGroup high Nominated: waits for 1 pod to leave node n1")) << all;
-  EXPECT_TRUE(has("event Pod high-0 Nominated: waits for 1 pod to leave node n1")) << all;
+  EXPECT_TRUE(has("event PodGroup high Nominated: waits for at most 1 pod to leave node n1"))
+      << all;
+  EXPECT_TRUE(has("event Pod high-0 Nominated: waits for at most 1 pod to leave node n1")) << all;
   EXPECT_TRUE(
-      has("condition pods/high-0 PodScheduled=False Unschedulable: waits for 1 pod to "
+      has("condition pods/high-0 PodScheduled=False Unschedulable: waits for at most 1 pod to "
           "leave node n1"))
       << all;
   for (const std::string& line : told) {
     EXPECT_EQ(line.find("FailedScheduling"), line.npos) << line;
     EXPECT_EQ(line.find("high Unschedulable:"), line.npos) << line;
   }
+}
+
+// Each that leaves changes the count, and is no news that could not wait.
+TEST_F(StatusReportsTest, ThoseWhoLeaveOneAfterTheOtherAreNotToldOneByOne) {
+  See(WatchedKind::kPriorityClass,
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":)"
+      R"({"name":"high","uid":"c"},"value":1000})");
+  SeeNode("4");
+  SeeGroupIn("default", "low", 1);
+  for (const char* pod : {"low-0", "low-1", "low-2", "low-3"}) SeePod(pod, "low", "n1");
+  SeeGroupIn("default", "high", 3, R"(,"priorityClassName":"high")");
+  for (const char* pod : {"high-0", "high-1", "high-2"}) SeePod(pod, "high");
+  Cycle();
+  AnswerAll();
+  Cycle();
+  AnswerAll();
+  std::string first = fmt::format("{}", fmt::join(Told(), "\n"));
+  EXPECT_NE(first.find("podgroups/high Unschedulable=True NotEnoughResources: waits for at most 3 "
+                       "pods to leave node n1"),
+            first.npos)
+      << first;
+  EXPECT_NE(first.find("pods/high-0 PodScheduled=False Unschedulable: waits for at most 3 pods"),
+            first.npos)
+      << first;
+  const auto gone = [&](const char* pod) {
+    mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = pod}});
+  };
+  std::string leaves;
+  for (const std::string pod : {"low-0", "low-1", "low-2", "low-3"})
+    if (first.find("pods/" + pod + " DisruptionTarget") != first.npos) leaves = pod;
+  ASSERT_FALSE(leaves.empty()) << first;
+  gone(leaves.c_str());
+  Cycle();
+  AnswerAll();
+  for (const std::string& line : Told()) EXPECT_EQ(line.find("at most 2"), line.npos) << line;
+  Pass(10'000);
+  const std::string later = fmt::format("{}", fmt::join(Told(), "\n"));
+  EXPECT_NE(later.find("podgroups/high Unschedulable=True NotEnoughResources: waits for at most 2 "
+                       "pods to leave node n1"),
+            later.npos)
+      << later;
 }
 
 TEST_F(StatusReportsTest, APodGroupThatHasLostItsPodsIsNoLongerScheduled) {
@@ -506,6 +567,37 @@ TEST_F(StatusReportsTest, APodGroupThatHasLostItsPodsIsNoLongerScheduled) {
   told = Told();
   EXPECT_NE(std::find(told.begin(), told.end(), lost), told.end())
       << fmt::format("{}", fmt::join(told, "\n"));
+}
+
+TEST_F(StatusReportsTest, APodGroupThatNeedsNoPodsHasLostNone) {
+  SeeGroup("g", 0,
+           R"({"phase":"Running","conditions":[{"type":"Scheduled","status":"True","reason":)"
+           R"("tasks in gang are ready to be scheduled"}]})");
+  Cycle();
+  Pass(60'000);
+  for (const std::string& line : Told()) EXPECT_EQ(line.find("Scheduled=False"), line.npos) << line;
+}
+
+// Nobody but gang says what is short; the two conditions agree without it, too.
+TEST_F(StatusReportsTest, WhatIsNoLongerScheduledIsNotCalledScheduledElsewhere) {
+  Diagnostics diagnostics;
+  scheduler->SetConfig(
+      ReadSchedulerConfig("actions: enqueue, allocate\ntiers:\n- plugins:\n"
+                          "  - name: priority\n",
+                          BuiltInVocabulary(), {.file_name = "t"}, diagnostics));
+  ASSERT_FALSE(diagnostics.HasErrors());
+  SeeGroup("g", 1,
+           R"({"phase":"Inqueue","conditions":[{"type":"Unschedulable","status":"False","reason":)"
+           R"("Scheduled"},{"type":"Scheduled","status":"True","reason":"ready"}]})");
+  Cycle();
+  Pass(60'000);
+  const Lines told = Told();
+  for (const char* line :
+       {"condition podgroups/g Scheduled=False TooFewPodsPlaced: fewer pods than minMember have a "
+        "place",
+        "condition podgroups/g Unschedulable=False NoLongerSo: "})
+    EXPECT_NE(std::find(told.begin(), told.end(), line), told.end())
+        << fmt::format("{}", fmt::join(told, "\n"));
 }
 
 TEST_F(StatusReportsTest, TheQueueIsNamedWhenItIsInTheWay) {

@@ -123,12 +123,12 @@ void RefuseToWrite(httplib::Server& server, const StatusPages& pages) {
     refuse(from, to);
     return httplib::Server::HandlerResponse::Handled;
   });
-  // Whatever is wrong with the body (too large, say): the method is wrong first. A page that is not
-  // there has no words of its own.
+  // Whatever is wrong with the body (too large, say): the method is wrong first, unless the line
+  // that names it is no request at all. A page that is not there has no words of its own.
   server.set_error_handler(httplib::Server::HandlerWithResponse(
       [refuse](const httplib::Request& from, httplib::Response& to) {
         const bool reads = from.method == "GET" || from.method == "HEAD";
-        if (!reads && to.status != 405) {
+        if (!reads && !from.version.empty() && to.status != 405) {
           refuse(from, to);
         } else if (reads && to.status == 404 && to.body.empty()) {
           to.set_content("there is no such page; / lists those there are\n", "text/plain");

@@ -131,6 +131,14 @@ TEST_F(StatusServerTest, TheMethodIsWrongBeforeTheBodyIs) {
   EXPECT_EQ(client.Get("/api/v1/jobs")->status, 200);
 }
 
+TEST_F(StatusServerTest, WhatIsNoRequestHasNoMethodThatCouldBeWrong) {
+  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
+  ASSERT_TRUE(server);
+  const std::string answer = Exchange((*server)->port(), "nonsense\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
+  EXPECT_EQ(answer.find("read-only"), std::string::npos) << answer;
+}
+
 TEST_F(StatusServerTest, TheRootListsThePages) {
   const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
   ASSERT_TRUE(server);

@@ -97,7 +97,7 @@ class Replay final : public DecisionSink {
     for (size_t i = 0; i < std::max(decisions_.size(), recorded.decisions.size()); ++i) {
       const std::string was = i < recorded.decisions.size() ? recorded.decisions[i] : "";
       const std::string is = i < decisions_.size() ? decisions_[i] : "";
-      if (was == is) continue;
+      if (SameDecision(was, is)) continue;
       result_.difference = {recorded.number, recorded.at, i, was, is};
       return;
     }
@@ -116,6 +116,14 @@ class Replay final : public DecisionSink {
 };
 
 }  // namespace
+
+bool SameDecision(std::string_view line, std::string_view other) {
+  // Names have neither blanks nor brackets: the first bracket begins the reasons of an eviction.
+  const auto without_reasons = [](std::string_view text) {
+    return text.starts_with("evict ") ? text.substr(0, text.find(" (")) : text;
+  };
+  return without_reasons(line) == without_reasons(other);
+}
 
 Result<ReplayResult> ReplaySegment(const std::string& path, const ReplayListener& listener) {
   Result<std::unique_ptr<GzipLines>> lines = GzipLines::Open(path);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,11 @@ struct ReplayResult {
 // A cycle as it was replayed; called for each, in order.
 using ReplayListener =
     std::function<void(uint64_t number, Timestamp at, const std::vector<std::string>& decisions)>;
+
+// Whether two lines of DecisionLines() tell the same decision: of an eviction the pod, its node,
+// the action and for whom. The reasons behind that are words, which another version may choose
+// differently.
+bool SameDecision(std::string_view line, std::string_view other);
 
 // An error: the segment is none, or is damaged.
 Result<ReplayResult> ReplaySegment(const std::string& path, const ReplayListener& listener);

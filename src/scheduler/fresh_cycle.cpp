@@ -25,7 +25,8 @@ std::string Describe(const Session& session, std::optional<Timestamp> next_timer
   for (const Eviction& e : session.plan.evictions)
     line("evict {} from {} by {} for {} because {} permitted by {:x}", c.TaskKey(e.task),
          e.node.valid() ? c.NodeName(e.node) : "", e.action,
-         e.for_task.valid() ? c.TaskKey(e.for_task) : "", ToString(ReasonOf(session, e)), e.permitted_by);
+         e.for_task.valid() ? c.TaskKey(e.for_task) : "", ToString(ReasonOf(session, e)),
+         e.permitted_by);
   for (const JobPhaseChange& change : session.phase_changes())
     line("phase {} {} -> {}", c.JobKey(change.job), ToString(change.before),
          ToString(change.after));

@@ -88,6 +88,25 @@ TEST(Compare, SmallRunsDifferAsExpected) {
   EXPECT_EQ(c.victims[1].before, 1);
 }
 
+// A job that no longer runs takes its long wait out of the figures, which is no improvement.
+TEST(Compare, SaysHowManyHaveNoWaitBecauseTheyNeverRan) {
+  RunRecord before;
+  RunRecord after;
+  before.summary.zone = after.summary.zone = testing::SampleZone();
+  before.jobs["a/x"] = {.queue = "q", .wait = 2700};
+  after.jobs["a/x"] = {.queue = "q"};
+  before.summary.job_wait = {.over = 2, .p95 = 2700};
+  after.summary.job_wait = {.over = 1, .unfinished = 1};
+  after.summary.pod_wait = {.unfinished = 4};
+  EXPECT_NE(ComparisonText(Compare(before, after, "before", "after"))
+                .find("  waits leave out who never ran: jobs 0 before, 1 after; pods 0 before, 4 "
+                      "after\n"),
+            std::string::npos);
+  after.summary.job_wait = after.summary.pod_wait = {};
+  EXPECT_EQ(ComparisonText(Compare(before, after, "before", "after")).find("never ran"),
+            std::string::npos);
+}
+
 TEST(Compare, VictimsComeInTheOrderOfTheirEvictions) {
   RunRecord before;
   RunRecord after;

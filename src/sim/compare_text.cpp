@@ -112,6 +112,18 @@ class ComparisonPage {
     count("re-evictions", c_.before.re_evictions, c_.after.re_evictions);
     time("pod time lost", c_.before.lost_seconds, c_.after.lost_seconds);
     text_ += table.Render("  ");
+    // A job that no longer runs at all takes its long wait out of the figures.
+    const WaitFigures& jobs_before = c_.before.job_wait;
+    const WaitFigures& jobs_after = c_.after.job_wait;
+    const WaitFigures& pods_before = c_.before.pod_wait;
+    const WaitFigures& pods_after = c_.after.pod_wait;
+    if (jobs_before.unfinished + jobs_after.unfinished + pods_before.unfinished +
+            pods_after.unfinished >
+        0)
+      text_ += fmt::format(
+          "  waits leave out who never ran: jobs {} before, {} after; pods {} before, {} after\n",
+          jobs_before.unfinished, jobs_after.unfinished, pods_before.unfinished,
+          pods_after.unfinished);
   }
 
   void Placements() {

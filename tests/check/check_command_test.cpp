@@ -15,7 +15,7 @@
 namespace krafla::testing {
 namespace {
 
-constexpr std::string_view kClean = R"(actions: "enqueue, allocate, preempt"
+constexpr std::string_view kClean = R"(actions: "enqueue, allocate, preempt, backfill"
 tiers:
 - plugins:
   - name: priority
@@ -88,8 +88,8 @@ TEST_F(CheckCommandTest, WarningsAreOneOnlyWhenStrict) {
 }
 
 TEST_F(CheckCommandTest, NotesAreNoMatterForStrict) {
-  const std::string config =
-      File("c.yaml", "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n");
+  const std::string config = File(
+      "c.yaml", "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n  - name: gang\n");
   const Outcome outcome = Run({.config = config, .strict = true});
   EXPECT_NE(outcome.out.find("note: K212"), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.code, 0);
@@ -149,6 +149,17 @@ TEST_F(CheckCommandTest, ClustersThatCannotBeReadAreFindings) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.out.find("error: K701 manifest-error"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("wait until all manifests can be read"), std::string::npos);
+}
+
+TEST_F(CheckCommandTest, NothingToReadIsNoValueToCorrect) {
+  for (const std::string& nothing : {File("empty.yaml", ""), folder_.string() + "/none"}) {
+    std::filesystem::create_directories(folder_ / "none");
+    const Outcome outcome = Run({.config = File("c.yaml", kClean), .cluster = {nothing}});
+    EXPECT_NE(outcome.out.find("fix: name a file or a folder that has manifests"),
+              std::string::npos)
+        << outcome.out;
+    EXPECT_EQ(outcome.out.find("correct the value"), std::string::npos) << outcome.out;
+  }
 }
 
 TEST_F(CheckCommandTest, TheDefaultConfigurationIsCheckedAgainstACluster) {

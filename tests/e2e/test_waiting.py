@@ -164,7 +164,7 @@ class Waiting(ClusterTestCase):
                              events)
             for reason, message in events:
                 if reason == "Nominated":
-                    self.assertEqual(message, "waits for 1 pod to leave node n1")
+                    self.assertEqual(message, "waits for at most 1 pod to leave node n1")
         self.assertEqual(self.condition(self.group_status("low"), "Scheduled")["status"], "True")
         for name in self.bound(prefix="low"):
             self.plane.request("DELETE", f"/api/v1/namespaces/team-a/pods/{name}")

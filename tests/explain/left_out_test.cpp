@@ -178,5 +178,28 @@ TEST(ExplainLeftOut, PlacedPodsOfAnotherSchedulerAreInTheTables) {
   EXPECT_EQ(told.out.find("another scheduler"), std::string::npos) << told.out;
 }
 
+TEST(ExplainLeftOut, JobWhosePriorityClassDoesNotExist) {
+  const std::string rest = PriorityClassesYaml() + NodeYaml() + QueueYaml() + PodYaml();
+  const Told told = Tell(rest + PodGroupYaml({.priority = "hihg"}), "job", "default/job");
+  EXPECT_EQ(told.code, 0) << told.err;
+  std::string words = told.out;  // as one line
+  for (size_t at = 0; (at = words.find("\n", at)) != std::string::npos;)
+    words.replace(at, words.find_first_not_of(" \n", at) - at, " ");
+  EXPECT_NE(words.find("PriorityClass \"hihg\" does not exist (did you mean \"high\"?)"),
+            std::string::npos)
+      << told.out;
+  const Told right = Tell(rest + PodGroupYaml({.priority = "high"}), "job", "default/job");
+  EXPECT_EQ(right.out.find("PriorityClass"), std::string::npos) << right.out;
+}
+
+TEST(ExplainLeftOut, ThePodGroupToCreateIsYamlWhateverItsName) {
+  for (const auto& [name, written] :
+       {std::pair{"123", "name: \"123\""}, {"true", "name: \"true\""}, {"jobs", "name: jobs"}}) {
+    const Told told =
+        Tell(NodeYaml() + QueueYaml() + PodYaml({.group = name}), "pod", "default/job-0");
+    EXPECT_NE(told.out.find(written), std::string::npos) << told.out;
+  }
+}
+
 }  // namespace
 }  // namespace krafla::testing

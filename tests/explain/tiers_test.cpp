@@ -149,5 +149,64 @@ TEST(ExplainPod, EachTierThatSparesItIsNamed) {
   EXPECT_TRUE(Says(e, ", in tier 2 by drf"));
 }
 
+// Of the others on the node: what a tier said that was overruled is no reason why one stays.
+TEST(ExplainPod, NeighboursAreNotSparedByATierThatWasOverruled) {
+  CycleInput input = InputOf({.tiers = {"priority gang cdp", "drf"}, .minimum = 3});
+  input.cluster += PodGroupYaml({.name = "new", .min_member = 0, .phase = "Running"}) +
+                   PodYaml({.name = "new-0",
+                            .group = "new",
+                            .node = "n1",
+                            .asks = "memory 1Gi",
+                            .scheduled_at = "2026-03-10T11:58:00Z",
+                            .annotations = {{"volcano.sh/cooldown-time", "5m"}}});
+  const Explanation e = Explained(input, "pod", "default/low-1");
+  EXPECT_TRUE(Says(e, "allowed by drf"));
+  EXPECT_FALSE(Says(e, "is spared by gang"));
+  EXPECT_TRUE(Says(e, "is spared by cdp"));
+}
+
+CycleInput SystemPodWith(const std::string& actions, const std::string& switches) {
+  std::string config = ConfigYaml({.actions = actions, .tiers = {"conformance", "predicates"}});
+  const std::string entry = "- name: conformance\n";
+  config.insert(config.find(entry) + entry.size(), switches);
+  return {
+      .cluster =
+          PriorityClassesYaml() + QueueYaml() + NodeYaml() +
+          PodGroupYaml({.name = "dns", .ns = "kube-system", .min_member = 0, .phase = "Running"}) +
+          PodYaml({.name = "dns-0", .group = "dns", .ns = "kube-system", .node = "n1"}),
+      .config = config};
+}
+
+TEST(ExplainPod, WhoIsNeverAskedProtectsNobody) {
+  const Explanation asked =
+      Explained(SystemPodWith("preempt, reclaim", ""), "pod", "kube-system/dns-0");
+  EXPECT_TRUE(asked.answer.contains("conformance protects it")) << asked.answer;
+
+  const Explanation off =
+      Explained(SystemPodWith("preempt, reclaim",
+                              "    enablePreemptable: false\n    enableReclaimable: false\n"),
+                "pod", "kube-system/dns-0");
+  EXPECT_EQ(off.answer,
+            "kube-system/dns-0 stays where it is: nobody waits for its place, and nothing protects "
+            "it.");
+  EXPECT_FALSE(Says(off, "conformance"));
+
+  const Explanation nobody_evicts =
+      Explained(SystemPodWith("allocate, backfill", ""), "pod", "kube-system/dns-0");
+  EXPECT_EQ(
+      nobody_evicts.answer,
+      "kube-system/dns-0 stays where it is: neither preempt nor reclaim is among the actions, "
+      "so that nobody is evicted for another.");
+
+  const Explanation half =
+      Explained(SystemPodWith("preempt, reclaim", "    enablePreemptable: false\n"), "pod",
+                "kube-system/dns-0");
+  EXPECT_EQ(
+      half.answer,
+      "kube-system/dns-0 stays where it is: conformance spares it from reclaim (it belongs to "
+      "the system), but preempt does not ask conformance.");
+  EXPECT_TRUE(Says(half, "; preempt does not ask"));
+}
+
 }  // namespace
 }  // namespace krafla::testing

@@ -411,6 +411,41 @@ TEST_F(ApiPagesTest, APodThatWasEvictedCanStillBeAskedAbout) {
   EXPECT_EQ(Get("explain", {{"kind", "job"}, {"name", "team-a/low-0"}}).status, 404);
 }
 
+TEST_F(ApiPagesTest, OfAPodThatIsNotThereItSaysWhoElseMayKnow) {
+  const auto asked = [&](const char* kind) {
+    const ApiAnswer answer = Get("explain", {{"kind", kind}, {"name", "team-a/other"}});
+    EXPECT_EQ(answer.status, 404);
+    return answer.body;
+  };
+  const auto has = [](const std::string& body, std::string_view words) {
+    return body.find(words) != body.npos;
+  };
+  EXPECT_TRUE(has(asked("pod"), "; evictions before this process began are not known here"))
+      << asked("pod");
+  EXPECT_FALSE(has(asked("job"), "evictions before"));
+  Leadership who{.leads = true, .leader = "node-1_a"};
+  pages->SetLeadership([&] { return who; });
+  EXPECT_TRUE(has(asked("pod"), "; evictions before this process began to lead are not known here"))
+      << asked("pod");
+  who = {.leads = false, .leader = "node-7_b"};
+  EXPECT_TRUE(has(asked("pod"),
+                  "; this replica does not lead: evictions are known to the one "
+                  "that does, node-7_b\""))
+      << asked("pod");
+  who.leader.clear();
+  EXPECT_TRUE(has(asked("pod"), "known to the one that does\"")) << asked("pod");
+}
+
+TEST_F(ApiPagesTest, AJobWithoutPodsWaitsForThem) {
+  const uint64_t version = keeper->version();
+  Group("empty", "", "Inqueue");
+  while (keeper->version() == version) std::this_thread::yield();
+  std::string waits_for;
+  for (const dom::element job : Json(Get("jobs"))["jobs"].get_array())
+    if (std::string_view(job["name"]) == "empty") waits_for = Text(job["waitsFor"]);
+  EXPECT_EQ(waits_for, "\"its pods: there are none yet\"");
+}
+
 TEST_F(ApiPagesTest, APodWithoutPodGroupIsExplainedByItsName) {
   for (const auto& [kind, name] : {std::pair("job", "team-a/bare"), std::pair("pod", "team-a/bare"),
                                    std::pair("job", "team-a/pod:bare")}) {

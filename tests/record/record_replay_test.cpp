@@ -281,6 +281,54 @@ TEST(RecordReplay, AnotherDecisionIsShown) {
   EXPECT_TRUE(result->difference->replayed.starts_with("bind "));
 }
 
+TEST(RecordReplay, TheWordsOfAReasonAreNotADecision) {
+  const std::string was =
+      "evict a/low-0 from n1: evicted by preempt for a/high-0 (job priority 9 over 1), allowed by "
+      "priority, gang [priority]";
+  EXPECT_TRUE(SameDecision(was,
+                           "evict a/low-0 from n1: evicted by preempt for a/high-0 (the more "
+                           "important job) [importance]"));
+  for (const char* other :
+       {"evict a/low-1 from n1: evicted by preempt for a/high-0 (job priority 9 over 1)",
+        "evict a/low-0 from n2: evicted by preempt for a/high-0 (job priority 9 over 1)",
+        "evict a/low-0 from n1: evicted by reclaim for a/high-0 (job priority 9 over 1)",
+        "evict a/low-0 from n1: evicted by preempt for a/high-1 (job priority 9 over 1)",
+        "evict a/low-0 from n1: evicted by preempt (job priority 9 over 1)", ""})
+    EXPECT_FALSE(SameDecision(was, other)) << other;
+  EXPECT_FALSE(SameDecision("bind a/x to n1 by allocate", "bind a/x to n1 by backfill"));
+}
+
+// As a record of another version would have it.
+TEST(RecordReplay, ARecordWithOtherWordsIsReplayedWithoutADifference) {
+  bool done = false;
+  for (uint64_t seed = 1; seed <= 40 && !done; ++seed) {
+    Folder folder;
+    {
+      Recorder recorder(Sample(), seed, folder.text());
+      recorder.life->Run(20);
+    }
+    const std::string path = folder.Segments()[0];
+    std::string changed;
+    {
+      const auto lines = GzipLines::Open(path);
+      while (std::optional<std::string> line = (*lines)->Next()) {
+        for (size_t at = line->find("\"evict "); at != std::string::npos;
+             at = line->find("\"evict ", at + 1)) {
+          line->insert(line->find(" (", at) + 2, "as it was said then: ");
+          done = true;
+        }
+        changed += *line + "\n";
+      }
+    }
+    fs::remove(path);
+    (*GzipWriter::Create(path))->Add(changed);
+    const Result<ReplayResult> result = ReplaySegment(path, {});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_FALSE(result->difference) << (result->difference ? result->difference->recorded : "");
+  }
+  EXPECT_TRUE(done);
+}
+
 TEST(RecordWriter, KeepsNoMoreThanItMay) {
   Folder folder;
   const size_t most = 8000;
