@@ -78,8 +78,19 @@ std::string TextColumns::Render(std::string_view indent) const {
   // The last column takes what is left of the line.
   size_t used = indent.size();
   for (size_t c = 0; c + 1 < widths.size(); ++c) used += widths[c] + kGap;
-  if (columns_.back().align == Align::kLeft)
-    widths.back() = kTerminalColumns - std::min(used, kTerminalColumns - 20);
+  const bool takes_rest = columns_.back().align == Align::kLeft;
+  // Where that would be too little, or there is none that may be broken, the widest gives way.
+  constexpr size_t kLeastRest = 20;
+  constexpr size_t kNarrowest = 8;
+  size_t all = used + (takes_rest ? kLeastRest : widths.back());
+  const auto end = widths.end() - (takes_rest ? 1 : 0);
+  for (; all > kTerminalColumns && widths.begin() != end; --all) {
+    const auto widest = std::max_element(widths.begin(), end);
+    if (*widest <= kNarrowest) break;
+    --*widest;
+    if (widest + 1 != widths.end()) --used;
+  }
+  if (takes_rest) widths.back() = kTerminalColumns - std::min(used, kTerminalColumns - kLeastRest);
 
   std::string text;
   const auto line = [&](const std::vector<std::string>& cells) {
