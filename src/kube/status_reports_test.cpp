@@ -16,6 +16,15 @@ using std::chrono::milliseconds;
 
 class StatusReportsTest : public testing::LiveSchedulerTest {
  protected:
+  // Makes the reports, and the scheduler that hands them out, with a log.
+  void LogTo(Lines& logged) {
+    statuses.emplace(
+        client, *mirror, *events,
+        StatusReports::Options{.log = [&](const std::string& line) { logged.push_back(line); }});
+    scheduler.emplace(
+        LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+        LiveScheduler::Options{.may_write = [] { return true; }});
+  }
   // A pod without PodGroup.
   void SeeBarePod(const std::string& name, const std::string& queue) {
     See(WatchedKind::kPod,
@@ -203,12 +212,7 @@ TEST_F(StatusReportsTest, APodGroupWhoseQueueDoesNotExistIsToldUntilItDoes) {
 
 TEST_F(StatusReportsTest, ManyThatWaitForOneThingAreOneLineOfTheLog) {
   Lines logged;
-  statuses.emplace(
-      client, *mirror, *events,
-      StatusReports::Options{.log = [&](const std::string& line) { logged.push_back(line); }});
-  scheduler.emplace(
-      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
-      LiveScheduler::Options{.may_write = [] { return true; }});
+  LogTo(logged);
   for (const char* pod : {"x", "y", "z"}) SeeBarePod(pod, "none");
   SeePod("w", "lost");
   Cycle();
@@ -329,12 +333,7 @@ TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
 
 TEST_F(StatusReportsTest, AMissingPriorityClassIsToldOnceAndHoldsNobodyBack) {
   Lines logged;
-  statuses.emplace(
-      client, *mirror, *events,
-      StatusReports::Options{.log = [&](const std::string& line) { logged.push_back(line); }});
-  scheduler.emplace(
-      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
-      LiveScheduler::Options{.may_write = [] { return true; }});
+  LogTo(logged);
   const auto see_class = [&](const std::string& name) {
     See(WatchedKind::kPriorityClass,
         fmt::format(R"({{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":)"
