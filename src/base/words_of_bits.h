@@ -4,9 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace krafla {
+
+inline bool HasBit(std::span<const uint64_t> words, size_t at) {
+  return (words[at / 64] >> at % 64 & 1) != 0;
+}
+
+inline void SetBit(std::span<uint64_t> words, size_t at, bool value) {
+  const uint64_t bit = uint64_t{1} << at % 64;
+  words[at / 64] = value ? words[at / 64] | bit : words[at / 64] & ~bit;
+}
 
 // Calls f(index, word) for each of `count` words that is not zero, in their order, until f says
 // false. word(i) has to be cheap and the same whenever it is asked: eight are looked at together,

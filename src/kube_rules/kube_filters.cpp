@@ -22,11 +22,9 @@ KubeFilters::KubeFilters(const Cluster& cluster, KubeView& view, ReasonTable& re
       node_fit_(cluster, reasons),
       ports_(cluster, view, reasons),
       too_many_pods_{Refusal::kUnschedulable, reasons.Intern("node(s) pod number exceeded")},
-      max_pods_(cluster.nodes.size()),
+      full_(cluster, view),
       needs_(cluster.classes.size(), 0),
       affinity_state_(cluster.tasks.size(), kNotAsked) {
-  for (uint32_t n = 0; n < cluster.nodes.size(); ++n)
-    max_pods_[NodeId(n)] = MaxPods(cluster.nodes[NodeId(n)]);
   if (on_.pod_affinity && facts_.terms) affinity_.emplace(facts_, reasons);
   if (on_.pod_topology_spread && facts_.kinds) spread_.emplace(facts_, reasons);
 }
@@ -35,7 +33,7 @@ bool KubeFilters::Follow(const ClusterChanges& changes) {
   if (!facts_.StillHold() || volumes_ != nullptr) return false;
   node_fit_.Follow(changes.node_facts);
   ports_.Follow();
-  for (const NodeId node : changes.node_facts) max_pods_[node] = MaxPods(cluster_.nodes[node]);
+  full_.Follow(changes);
   needs_.Resize(cluster_.classes.size());
   affinity_state_.Reset(cluster_.tasks.size(), kNotAsked);
   prepared_.clear();
@@ -140,7 +138,7 @@ void KubeFilters::FixedDependsOn(ClassId cls, std::vector<uint64_t>& words) {
 
 Refusal KubeFilters::Current(TaskId task, NodeId node) {
   Refusal refusal;
-  if (view_.PodsOn(node).size() >= max_pods_[node]) refusal = too_many_pods_;
+  if (full_.IsFull(node)) refusal = too_many_pods_;
   const ClassId cls = cluster_.tasks[task].cls;
   const uint8_t needs = NeedsOf(cls);
   if ((needs & kPorts) != 0)
@@ -155,6 +153,19 @@ Refusal KubeFilters::Current(TaskId task, NodeId node) {
   if ((needs & kClaims) != 0 && on_.volume_binding)
     refusal.Join(volumes_->binding.CheckUnbound(cls, node));
   return refusal;
+}
+
+void KubeFilters::LeaveDoubtful(TaskId task, std::span<uint64_t> nodes) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  const uint8_t needs = NeedsOf(cls);
+  if (affinity_ && affinity_state_[task] == kNotAsked) Count(task, cls);
+  if ((needs & (kPorts | kClaims)) != 0) return;
+  doubtful_.assign(nodes.size(), 0);
+  full_.AddFull(nodes, doubtful_);
+  if (affinity_state_[task] == kActive)
+    affinity_->AddRefusing(PreparedFor(task, cls).affinity, doubtful_);
+  if ((needs & kSpread) != 0) spread_->AddRefusing(PreparedFor(task, cls).spread, cls, doubtful_);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] &= doubtful_[i];
 }
 
 bool KubeFilters::CurrentIsNodeLocal(ClassId cls) {
@@ -218,7 +229,7 @@ KubeFilters::Report KubeFilters::ExplainNode(TaskId task, NodeId node) {
   const ClassId cls = cluster_.tasks[task].cls;
   const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
   const uint8_t needs = NeedsOf(cls);
-  if (view_.PodsOn(node).size() >= max_pods_[node]) at(Filter::kPodsNumber) = too_many_pods_;
+  if (full_.IsFull(node)) at(Filter::kPodsNumber) = too_many_pods_;
   at(Filter::kNodeUnschedulable) = node_fit_.CheckUnschedulable(spec, node);
   if (on_.node_affinity) at(Filter::kNodeAffinity) = node_fit_.CheckAffinity(spec, node);
   if (on_.taint_toleration) at(Filter::kTaintToleration) = node_fit_.CheckTaints(spec, node);

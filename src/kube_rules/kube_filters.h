@@ -6,7 +6,6 @@
 // pod and node (Current).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -19,6 +18,7 @@
 
 #include "base/undo_log.h"
 #include "kube_rules/csi_limits.h"
+#include "kube_rules/full_nodes.h"
 #include "kube_rules/host_ports.h"
 #include "kube_rules/kube_facts.h"
 #include "kube_rules/node_fit_rules.h"
@@ -81,6 +81,10 @@ class KubeFilters {
   void FixedDependsOn(ClassId cls, std::vector<uint64_t>& words);
   // With the counts of the task's last Prepare, whatever has happened since.
   Refusal Current(TaskId task, NodeId node);
+  // Leaves of the given nodes, bits by position in nodes_by_name, those that Current may refuse.
+  // Whom it refuses for the number of pods, pod affinity or spread is known of 64 nodes at a time,
+  // from the same counts; of a pod with ports or claims all nodes are left.
+  void LeaveDoubtful(TaskId task, std::span<uint64_t> nodes);
   bool CurrentIsNodeLocal(ClassId cls);
   // Whether evictions may lift whatever Current refuses for.
   bool CurrentIsLiftable(ClassId cls);
@@ -114,11 +118,9 @@ class KubeFilters {
   // Whether pod affinity had nothing to say about a task when it was last prepared.
   enum AffinityState : uint8_t { kNotAsked, kSkipped, kActive };
 
-  static size_t MaxPods(const Node& node) {
-    return static_cast<size_t>(std::max<int64_t>(node.max_pods, 0));
-  }
   uint8_t NeedsOf(ClassId cls);
   Refusal PrepareVolumes(TaskId task);
+  // Whether anybody asks for what was counted last.
   bool NeedsCounts(TaskId task, ClassId cls);
   void Count(TaskId task, ClassId cls);
   const Prepared& PreparedFor(TaskId task, ClassId cls);
@@ -148,7 +150,7 @@ class KubeFilters {
   std::unique_ptr<VolumeRules> volumes_;
 
   Refusal too_many_pods_;
-  Table<NodeId, size_t> max_pods_;
+  FullNodes full_;
   Table<ClassId, uint8_t> needs_;
   Table<TaskId, AffinityState> affinity_state_;
   // The latest preparations. Bounded: a task whose counts were dropped is counted again when asked
@@ -159,6 +161,7 @@ class KubeFilters {
   TaskId last_task_;
   const Prepared* last_prepared_ = nullptr;
   std::vector<PodMove> moves_;
+  std::vector<uint64_t> doubtful_;  // of one call, kept for its memory
 };
 
 }  // namespace krafla

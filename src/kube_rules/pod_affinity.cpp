@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube_rules/domain_bits.h"
+
 namespace krafla {
 
 namespace {
@@ -128,6 +130,30 @@ Refusal PodAffinityRule::Check(const PodAffinityCounts& counts, NodeId node) con
   if (AnyAt(counts.unwanted, node)) return unwanted_;
   if (AnyAt(counts.unwelcoming, node)) return unwelcome_;
   return {};
+}
+
+// The nodes of every domain with a count.
+void PodAffinityRule::AddNodes(const std::vector<DomainCounts>& list, std::span<uint64_t> nodes) {
+  for (const DomainCounts& counts : list) {
+    const DomainBits& bits = facts_.topology.BitsOf(*counts.key);
+    counts.ForEachAboveZero([&](uint32_t domain) { bits.Add(domain, nodes); });
+  }
+}
+
+void PodAffinityRule::AddRefusing(const PodAffinityCounts& counts, std::span<uint64_t> nodes) {
+  const bool anywhere = counts.wanted_domains == 0 && counts.wants_itself;
+  for (const DomainCounts& wanted : counts.wanted) {
+    const DomainBits& bits = facts_.topology.BitsOf(*wanted.key);
+    if (anywhere) {
+      bits.AddUnlabeled(nodes);
+      continue;
+    }
+    there_.assign(nodes.size(), 0);
+    wanted.ForEachAboveZero([&](uint32_t domain) { bits.Add(domain, there_); });
+    for (size_t i = 0; i < nodes.size(); ++i) nodes[i] |= ~there_[i];
+  }
+  AddNodes(counts.unwanted, nodes);
+  AddNodes(counts.unwelcoming, nodes);
 }
 
 Refusal PodAffinityRule::CheckAfter(const PodAffinityCounts& counts, TaskId task,

@@ -44,6 +44,8 @@ class PodAffinityRule {
   // Empty when nothing can refuse: no own required terms, and no pod minds this one.
   PodAffinityCounts Prepare(ClassId cls);
   Refusal Check(const PodAffinityCounts& counts, NodeId node) const;
+  // Adds the nodes that Check refuses; bits by position in nodes_by_name.
+  void AddRefusing(const PodAffinityCounts& counts, std::span<uint64_t> nodes);
   // Those of `moves` that are for `task` are applied first.
   Refusal CheckAfter(const PodAffinityCounts& counts, TaskId task, std::span<const PodMove> moves,
                      NodeId node);
@@ -64,6 +66,7 @@ class PodAffinityRule {
     KindSet any;     // by these, or by some own anti-affinity term
   };
   const Sought& SoughtBy(ClassId cls);
+  void AddNodes(const std::vector<DomainCounts>& list, std::span<uint64_t> nodes);
   void CountOwn(ClassId cls, PodAffinityCounts& counts);
   void CountOthers(ClassId cls, PodAffinityCounts& counts);
   void CountPod(ClassId cls, KindId existing, NodeId node, int32_t step, PodAffinityCounts& counts);
@@ -74,6 +77,7 @@ class PodAffinityRule {
   AffinityTerms& terms_;
   const PodKinds& kinds_;
   Table<ClassId, std::unique_ptr<Sought>> sought_;
+  std::vector<uint64_t> there_;  // of one call, kept for its memory
   Refusal not_wanted_;
   Refusal unwanted_;
   Refusal unwelcome_;

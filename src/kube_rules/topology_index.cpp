@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube_rules/domain_bits.h"
+
 namespace krafla {
 
 namespace {
@@ -21,9 +23,13 @@ int32_t DomainCounts::At(uint32_t domain) const {
 void DomainCounts::Add(uint32_t domain, int32_t step) {
   if (all_.empty() && few_.size() == kFew) {
     all_.assign(key->domains(), 0);
-    for (const auto& [listed, count] : few_) all_[listed] = count;
+    for (const auto& [listed, count] : few_) {
+      all_[listed] = count;
+      if (count != 0) touched_.push_back(listed);
+    }
   }
   if (!all_.empty()) {
+    if (all_[domain] == 0 && all_.size() > kFew) touched_.push_back(domain);
     all_[domain] += step;
     return;
   }
@@ -33,6 +39,16 @@ void DomainCounts::Add(uint32_t domain, int32_t step) {
   } else {
     few_.insert(at, {domain, step});
   }
+}
+
+TopologyIndex::TopologyIndex(const Cluster& cluster) : cluster_(cluster) {}
+
+TopologyIndex::~TopologyIndex() = default;
+
+const DomainBits& TopologyIndex::BitsOf(const TopologyKey& key) {
+  for (const auto& [of, bits] : bits_)
+    if (of == &key) return *bits;
+  return *bits_.emplace_back(&key, std::make_unique<DomainBits>(cluster_, key)).second;
 }
 
 const TopologyKey& TopologyIndex::Of(StrId label) {

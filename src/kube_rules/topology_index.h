@@ -35,6 +35,20 @@ class DomainCounts {
 
   int32_t At(uint32_t domain) const;
   void Add(uint32_t domain, int32_t step);
+  // Calls `visit` at least once for every domain whose number is above 0, and for no other.
+  template <class Visit>
+  void ForEachAboveZero(Visit&& visit) const {
+    if (all_.empty()) {
+      for (const auto& [domain, count] : few_)
+        if (count > 0) visit(domain);
+    } else if (key->domains() <= kFew) {
+      for (uint32_t domain = 0; domain < all_.size(); ++domain)
+        if (all_[domain] > 0) visit(domain);
+    } else {
+      for (const uint32_t domain : touched_)
+        if (all_[domain] > 0) visit(domain);
+    }
+  }
 
   const TopologyKey* key;
 
@@ -43,20 +57,27 @@ class DomainCounts {
 
   std::vector<int32_t> all_;                       // by domain; empty: only
   std::vector<std::pair<uint32_t, int32_t>> few_;  // these, by domain
+  // Of a column of more than a few: where it was not 0 at some time, in no order; some twice.
+  std::vector<uint32_t> touched_;
 };
+
+class DomainBits;
 
 class TopologyIndex {
  public:
-  explicit TopologyIndex(const Cluster& cluster) : cluster_(cluster) {}
+  explicit TopologyIndex(const Cluster& cluster);
+  ~TopologyIndex();
 
-  // Stays at its address.
+  // Both stay at their addresses.
   const TopologyKey& Of(StrId label);
+  const DomainBits& BitsOf(const TopologyKey& key);
   // Whether anything has been derived yet.
   bool any() const { return !keys_.empty(); }
 
  private:
   const Cluster& cluster_;
   std::vector<std::unique_ptr<TopologyKey>> keys_;  // a handful
+  std::vector<std::pair<const TopologyKey*, std::unique_ptr<DomainBits>>> bits_;
 };
 
 }  // namespace krafla

@@ -22,6 +22,9 @@ TEST(DomainCounts, ManyOrFewCountTheSame) {
       counts.Add(domain, step);
       expected[domain] += step;
       for (uint32_t d = 0; d < domains; ++d) ASSERT_EQ(counts.At(d), expected[d]) << round;
+      std::vector<bool> above(domains, false);
+      counts.ForEachAboveZero([&](uint32_t d) { above[d] = true; });
+      for (uint32_t d = 0; d < domains; ++d) ASSERT_EQ(above[d], expected[d] > 0) << round;
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kube_rules/domain_bits.h"
 #include "kube_rules/node_fit_rules.h"
 
 namespace krafla {
@@ -127,11 +128,21 @@ Refusal TopologySpreadRule::Check(const SpreadCounts& counts, ClassId cls, NodeI
   for (size_t c = 0; c < constraints.size(); ++c) {
     const uint32_t domain = constraints[c].key().Of(node);
     if (domain == TopologyKey::kNoDomain) return no_label_;
-    const SpreadCounts::OfConstraint& of = counts.constraints[c];
-    const int64_t skew = of.by_domain[domain] + (constraints[c].takes_itself() ? 1 : 0) - of.least;
-    if (skew > constraints[c].constraint().max_skew) return too_skewed_;
+    if (counts.constraints[c].IsTooSkewed(constraints[c], domain)) return too_skewed_;
   }
   return {};
+}
+
+void TopologySpreadRule::AddRefusing(const SpreadCounts& counts, ClassId cls,
+                                     std::span<uint64_t> nodes) {
+  const auto& constraints = Of(cls).spread.constraints;
+  for (size_t c = 0; c < constraints.size(); ++c) {
+    const DomainBits& bits = facts_.topology.BitsOf(constraints[c].key());
+    bits.AddUnlabeled(nodes);
+    const SpreadCounts::OfConstraint& of = counts.constraints[c];
+    for (uint32_t d = 0; d < of.by_domain.size(); ++d)
+      if (of.IsTooSkewed(constraints[c], d)) bits.Add(d, nodes);
+  }
 }
 
 }  // namespace krafla

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "kube_rules/kube_facts.h"
@@ -52,6 +53,11 @@ struct SpreadCounts {
   struct OfConstraint {
     std::vector<int32_t> by_domain;
     int64_t least = 0;  // over the domains that count
+
+    bool IsTooSkewed(const SpreadConstraintView& constraint, uint32_t domain) const {
+      const int64_t skew = by_domain[domain] + (constraint.takes_itself() ? 1 : 0) - least;
+      return skew > constraint.constraint().max_skew;
+    }
   };
   std::vector<OfConstraint> constraints;
 };
@@ -65,6 +71,8 @@ class TopologySpreadRule {
   bool AllNodesHaveKeys(ClassId cls) { return Of(cls).all_have_keys; }
   SpreadCounts Prepare(ClassId cls);
   Refusal Check(const SpreadCounts& counts, ClassId cls, NodeId node);
+  // Adds the nodes that Check refuses; bits by position in nodes_by_name.
+  void AddRefusing(const SpreadCounts& counts, ClassId cls, std::span<uint64_t> nodes);
 
  private:
   struct Prepared {

@@ -82,6 +82,9 @@ class PredicatesPlugin final : public Plugin {
     };
     hooks.lasting.emplace();  // nothing else
     predicate.current = [this](TaskId task, NodeId node) { return filters_->Current(task, node); };
+    predicate.current_may_refuse = [this](TaskId task, std::span<uint64_t> nodes) {
+      filters_->LeaveDoubtful(task, nodes);
+    };
     predicate.current_is_node_local = [this](ClassId cls) {
       return filters_->CurrentIsNodeLocal(cls);
     };

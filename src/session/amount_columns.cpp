@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <limits>
@@ -71,6 +72,34 @@ AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack
                                .kind = kind});
   }
   return question;
+}
+
+// Some words at a time: for most requests steps tell everything.
+void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) const {
+  constexpr size_t kWords = 8;
+  size_t first = 0;
+  for (; first + kWords <= blocks.size(); first += kWords) {
+    std::array<uint64_t, kWords> maybe;
+    std::array<uint64_t, kWords> surely;
+    maybe.fill(~uint64_t{0});
+    surely.fill(~uint64_t{0});
+    for (const Part& part : parts()) {
+      for (size_t i = 0; i < kWords; ++i) maybe[i] &= part.maybe[first + i];
+      if (part.maybe == part.surely) continue;
+      for (size_t i = 0; i < kWords; ++i) surely[i] &= part.surely[first + i];
+    }
+    for (size_t i = 0; i < kWords; ++i) {
+      surely[i] &= maybe[i];
+      blocks[first + i] = surely[i];
+    }
+    uint64_t unclear = 0;
+    for (size_t i = 0; i < kWords; ++i) unclear |= maybe[i] ^ surely[i];
+    if (unclear == 0) continue;
+    for (size_t i = 0; i < kWords; ++i)
+      if (const uint64_t nodes = maybe[i] & ~surely[i]; nodes != 0)
+        blocks[first + i] |= CompareAll(first + i, nodes);
+  }
+  for (; first < blocks.size(); ++first) blocks[first] = Fits(first);
 }
 
 uint64_t AmountColumns::Question::FitsPart(const Part& part, size_t block, uint64_t nodes) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/resource.h"
@@ -67,6 +68,8 @@ class AmountColumns {
       }
       return maybe == surely ? surely : surely | CompareAll(block, maybe & ~surely);
     }
+    // All blocks at once.
+    void FitsAll(std::span<uint64_t> blocks) const;
     // Calls `lack` with each kind and those of `nodes` that lack it and no kind before; gives back
     // those that fit.
     template <class Lack>

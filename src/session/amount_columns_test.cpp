@@ -38,12 +38,15 @@ AmountSteps DrawSteps(std::mt19937& random) {
 std::string WhatDiffers(const AmountColumns& columns, const std::vector<Resource>& nodes,
                         const Resource& request) {
   const AmountColumns::Question question = columns.Ask(request);
+  std::vector<uint64_t> all(columns.blocks());
+  question.FitsAll(all);
   for (size_t block = 0; block < columns.blocks(); ++block) {
     const uint64_t bits = question.Fits(block);
     std::vector<uint64_t> lacking(kKinds, 0);
     const uint64_t one_by_one = question.FitsOrLacks(
         block, columns.NodesOf(block),
         [&](int kind, uint64_t lack) { lacking[static_cast<size_t>(kind)] = lack; });
+    if (all[block] != bits) return "all at once, block " + std::to_string(block);
     if (one_by_one != bits) return "kinds one by one, block " + std::to_string(block);
     for (uint32_t i = 0; i < AmountColumns::kBlock; ++i) {
       const size_t p = block * AmountColumns::kBlock + i;

@@ -40,6 +40,10 @@ struct PredicateHook {
   std::function<void(ClassId, std::vector<uint64_t>& words)> fixed_depends_on;
   // The part that depends on the pods that are on nodes now. Called after `prepare` of that task.
   std::function<Refusal(TaskId, NodeId)> current;
+  // Which nodes `current` may refuse now, 64 at once: of the given nodes, bits by position in
+  // nodes_by_name, takes out such as it would let pass, not necessarily all. Called after `prepare`
+  // of that task, with some node given. Empty: it may refuse any.
+  std::function<void(TaskId, std::span<uint64_t> nodes)> current_may_refuse;
   // Whether `current` for this class depends on nothing but the node itself, so that an answer
   // stays good until that node changes. Empty means yes.
   std::function<bool(ClassId)> current_is_node_local;
@@ -77,12 +81,16 @@ enum class Asking : uint8_t { kPreempt, kReclaim };
 struct VictimLevels {
   // What a candidate has. Changes only when a task of its job does, and then for all of them, or
   // when `state` does.
-  std::function<int64_t(TaskId candidate)> level;
+  std::function<int64_t(TaskId candidate)> level = {};
   // What it must have for this task: one that has less is never named.
-  std::function<int64_t(TaskId for_task)> needed;
+  std::function<int64_t(TaskId for_task)> needed = {};
   // Of the candidates of a job that is not the task's own, the first is named if it has that.
   bool names_first = false;
   std::function<uint64_t()> state = {};  // empty: always the same
+  // The same where nearly every task needs another level. A candidate's own; it rises only when its
+  // job gains tasks.
+  std::function<double(TaskId candidate)> exact_level = {};
+  std::function<double(TaskId for_task)> exactly_needed = {};
 };
 
 // Who asks for a whole bundle of victims (gang preemption): kept apart from task-wise preemption.

@@ -3,12 +3,29 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace krafla {
 
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+// Of eight numbers, without branches.
+double Highest8(const double* numbers) {
+  const auto higher = [](double a, double b) { return a > b ? a : b; };
+  std::array<double, 4> two;
+  for (size_t i = 0; i < two.size(); ++i) two[i] = higher(numbers[i], numbers[i + 4]);
+  return higher(higher(two[0], two[2]), higher(two[1], two[3]));
+}
+
+// Which of eight is the first that has the highest of them.
+size_t FirstOf8(const double* numbers, double highest) {
+  const uint32_t is = [&]<size_t... i>(std::index_sequence<i...>) {
+    return ((static_cast<uint32_t>(numbers[i] >= highest) << i) | ...);
+  }(std::make_index_sequence<8>());
+  return static_cast<size_t>(std::countr_zero(is));
+}
 
 }  // namespace
 
@@ -37,74 +54,123 @@ void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> amon
   bounds_.assign(ranking.region_best.begin(), ranking.region_best.end());
   is_open_.assign(bounds_.size(), false);
   if (regions_.size() < bounds_.size()) regions_.resize(bounds_.size());
+  ChooseRegion();
 }
 
-// Four at a time: each comparison waits for the one before.
+void BestFirst::ChooseRegion() {
+  current_ = rival_ = bounds_.size();
+  double highest = kNone;
+  rivals_ = kNone;
+  for (size_t at = 0; at < bounds_.size(); ++at) {
+    if (bounds_[at] > highest) {
+      rival_ = current_;
+      rivals_ = highest;
+      current_ = at;
+      highest = bounds_[at];
+    } else if (bounds_[at] > rivals_) {
+      rival_ = at;
+      rivals_ = bounds_[at];
+    }
+  }
+}
+
+// Positions rise with regions: of equal ones the first.
+bool BestFirst::IsAhead() const {
+  const double bound = bounds_[current_];
+  return bound > rivals_ || (bound == rivals_ && bound != kNone && current_ < rival_);
+}
+
 double BestFirst::Region::Highest() const {
-  std::array<double, 4> highest{kNone, kNone, kNone, kNone};
-  for (size_t block = 0; block < bound.size(); block += highest.size())
-    for (size_t i = 0; i < highest.size(); ++i)
-      highest[i] = bound[block + i] > highest[i] ? bound[block + i] : highest[i];
-  return std::max(std::max(highest[0], highest[1]), std::max(highest[2], highest[3]));
+  return Highest8(of_group.data());
+}
+
+size_t BestFirst::Region::FirstThatHas(double highest) const {
+  const size_t group = FirstOf8(of_group.data(), highest);
+  return group * kGroup + FirstOf8(bound.data() + group * kGroup, highest);
 }
 
 void BestFirst::Open(size_t at) {
   is_open_[at] = true;
   Region& region = regions_[at];
   region.known = 0;
-  const size_t first = at * NodeRanking::kBlock;
-  const size_t blocks = std::min<size_t>(NodeRanking::kBlock, among_.size() - first);
+  const size_t first = at * Region::kBlocks;
+  const size_t blocks = std::min(Region::kBlocks, among_.size() - first);
   for (size_t block = 0; block < blocks; ++block) {
     region.left[block] = among_[first + block] & ranking_.allowed[first + block];
     region.bound[block] = region.left[block] != 0 ? ranking_.block_best[first + block] : kNone;
   }
   std::fill(region.bound.begin() + static_cast<ptrdiff_t>(blocks), region.bound.end(), kNone);
+  for (size_t group = 0; group < region.of_group.size(); ++group)
+    region.of_group[group] = Highest8(region.bound.data() + group * kGroup);
   bounds_[at] = region.Highest();
 }
 
-void BestFirst::FindBest(size_t at, size_t block) {
-  Region& region = regions_[at];
+void BestFirst::SetBound(Region& region, size_t block, double bound) {
+  region.bound[block] = bound;
+  const size_t group = block / kGroup;
+  region.of_group[group] = Highest8(region.bound.data() + group * kGroup);
+  bounds_[current_] = region.Highest();
+}
+
+// Two of them: whoever does not do is mostly followed by the other. Of equal ones the first.
+void BestFirst::FindBest(Region& region, size_t block) const {
   region.known |= uint64_t{1} << block;
   const auto first =
-      static_cast<uint32_t>((at * NodeRanking::kBlock + block) * NodeRanking::kBlock);
-  double score = kNone;
+      static_cast<uint32_t>((current_ * Region::kBlocks + block) * NodeRanking::kBlock);
+  double highest = kNone;
+  double next = kNone;
+  uint32_t best = kEnd;
+  uint32_t second = kEnd;
   for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
     const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
-    if (ranking_.scores[p] <= score) continue;
-    score = ranking_.scores[p];
-    region.best[block] = p;
+    const double score = ranking_.scores[p];
+    if (score <= next) continue;
+    if (score > highest) {
+      next = highest;
+      second = best;
+      highest = score;
+      best = p;
+    } else {
+      next = score;
+      second = p;
+    }
   }
-  if (score == region.bound[block]) return;
-  region.bound[block] = score;
-  bounds_[at] = region.Highest();
+  region.best[block] = best;
+  region.second[block] = second;
 }
 
 uint32_t BestFirst::Next() {
   for (;;) {
-    // Positions rise with blocks and regions: of equal ones the first.
-    const auto highest = std::max_element(bounds_.begin(), bounds_.end());
-    if (highest == bounds_.end() || *highest == kNone) return kEnd;
-    const auto at = static_cast<size_t>(highest - bounds_.begin());
-    if (!is_open_[at]) {
-      Open(at);
+    if (current_ == bounds_.size()) return kEnd;  // nobody is left
+    if (!is_open_[current_]) {
+      Open(current_);
+      if (!IsAhead()) ChooseRegion();
       continue;
     }
-    Region& region = regions_[at];
-    size_t block = 0;
-    while (region.bound[block] != *highest) ++block;
+    Region& region = regions_[current_];
+    const size_t block = region.FirstThatHas(bounds_[current_]);
     const uint64_t bit = uint64_t{1} << block;
     if ((region.known & bit) == 0) {
-      FindBest(at, block);
-      continue;
+      FindBest(region, block);
+      const double score = ranking_.scores[region.best[block]];
+      if (score != region.bound[block]) {
+        SetBound(region, block, score);
+        if (!IsAhead()) ChooseRegion();
+        continue;
+      }
     }
-    // What is left there is no better; how good it is shows when its turn comes.
     const uint32_t position = region.best[block];
-    region.known &= ~bit;
     region.left[block] &= ~(uint64_t{1} << position % NodeRanking::kBlock);
-    if (region.left[block] == 0) {
-      region.bound[block] = kNone;
-      bounds_[at] = region.Highest();
+    if (const uint32_t second = region.second[block]; second != kEnd) {
+      region.best[block] = second;
+      region.second[block] = kEnd;
+      SetBound(region, block, ranking_.scores[second]);
+    } else {
+      // What is left there is no better; how good it is shows when its turn comes.
+      region.known &= ~bit;
+      if (region.left[block] == 0) SetBound(region, block, kNone);
     }
+    if (!IsAhead()) ChooseRegion();
     if (ranking_.left_out == nullptr || !(*ranking_.left_out)[position]) return position;
   }
 }

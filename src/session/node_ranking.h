@@ -37,7 +37,7 @@ struct NodeRanking {
 //
 // One number per region says how good its blocks can be, and one per block how good its nodes. They
 // are looked at from above: only the region that has the highest is opened, only in the block that
-// has the highest the best node is looked for. Most are content with one of the first nodes.
+// has the highest the best nodes are looked for. Most are content with one of the first nodes.
 class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
@@ -47,22 +47,36 @@ class BestFirst {
   uint32_t Next();
 
  private:
+  static constexpr size_t kGroup = 8;  // blocks
   struct Region {
+    static constexpr size_t kBlocks = NodeRanking::kBlock;
+
     uint64_t known;  // a bit per block: `best` is
     // By block. No node that is left has a higher score; when the best is known, its score.
-    std::array<double, NodeRanking::kBlock> bound;
-    std::array<uint32_t, NodeRanking::kBlock> best;  // its position
-    std::array<uint64_t, NodeRanking::kBlock> left;  // nodes that are still to come
+    std::array<double, kBlocks> bound;
+    std::array<double, kBlocks / kGroup> of_group;  // the highest of each kGroup blocks
+    // By block: positions of the best, and of the second best or kEnd.
+    std::array<uint32_t, kBlocks> best;
+    std::array<uint32_t, kBlocks> second;
+    std::array<uint64_t, kBlocks> left;  // nodes that are still to come
+
     double Highest() const;
+    size_t FirstThatHas(double highest) const;
   };
+  void ChooseRegion();
+  bool IsAhead() const;
   void Open(size_t region);
-  void FindBest(size_t region, size_t block);
+  void FindBest(Region& region, size_t block) const;
+  void SetBound(Region& region, size_t block, double bound);
 
   NodeRanking ranking_;
   std::span<const uint64_t> among_;
   std::vector<double> bounds_;  // by region
   std::vector<bool> is_open_;   // by region
   std::vector<Region> regions_;
+  size_t current_ = 0;  // the region that has the highest bound, of equal ones the first
+  size_t rival_ = 0;    // … if it were not for that one
+  double rivals_ = 0;   // its bound
 };
 
 }  // namespace krafla

@@ -4,60 +4,29 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/words_of_bits.h"
+#include "session/doubtful_nodes.h"
 #include "session/reason_counts.h"
 
 namespace krafla {
 
 namespace {
 
-constexpr double kNone = -std::numeric_limits<double>::infinity();
-constexpr uint32_t kBlock = NodeRanking::kBlock;
+constexpr uint32_t kBlock = BlockMaxima::kBlock;
 constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
-static_assert(kBlock == AmountColumns::kBlock);
+static_assert(kBlock == AmountColumns::kBlock && kBlock == NodeRanking::kBlock);
 
 uint64_t BitOf(uint32_t position) {
-  return uint64_t{1} << position % kBlock;
+  return BlockMaxima::BitOf(position);
 }
 
-// Calls f with the position of each of a block's nodes, a bit per node.
 template <class F>
 void ForEachNode(size_t block, uint64_t nodes, F&& f) {
-  for (; nodes != 0; nodes &= nodes - 1)
-    f(static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes)));
-}
-
-// The highest score of a block's nodes.
-double BestOfBlock(const double* scores, size_t block, uint64_t nodes) {
-  double best = kNone;
-  ForEachNode(block, nodes, [&](uint32_t p) { best = std::max(best, scores[p]); });
-  return best;
-}
-
-// The highest of a region's blocks.
-double BestOfRegion(const std::vector<double>& block_best, size_t region) {
-  const auto begin = block_best.begin() + static_cast<ptrdiff_t>(region * kBlock);
-  return *std::max_element(begin, begin + std::min<ptrdiff_t>(kBlock, block_best.end() - begin));
-}
-
-void FindRegions(const std::vector<double>& block_best, std::vector<double>& region_best) {
-  region_best.resize((block_best.size() + kBlock - 1) / kBlock);
-  for (size_t region = 0; region < region_best.size(); ++region)
-    region_best[region] = BestOfRegion(block_best, region);
-}
-
-// A block's best was `old` before.
-void FollowBlock(const std::vector<double>& block_best, std::vector<double>& region_best,
-                 size_t block, double old) {
-  double& best = region_best[block / kBlock];
-  if (block_best[block] >= best) {
-    best = block_best[block];
-  } else if (old == best) {
-    best = BestOfRegion(block_best, block / kBlock);
-  }
+  BlockMaxima::ForEachNode(block, nodes, f);
 }
 
 }  // namespace
@@ -65,45 +34,43 @@ void FollowBlock(const std::vector<double>& block_best, std::vector<double>& reg
 // Everything here is by position in nodes_by_name; a bit per node is in words of kBlock.
 struct NodeSearch::ClassCache {
   std::shared_ptr<FixedAnswers> fixed;
-  std::shared_ptr<SharedScores> shared;  // null: there are none
-  std::list<ClassId>::iterator used;     // its place among all
+  std::shared_ptr<SharedScores> scores;
+  std::list<ClassId>::iterator used;  // its place among all
+  std::vector<uint64_t> allowed;      // only where that is not among the fixed answers
+  // Null unless somebody has looked for a node for allocate, and all answers depend on the node
+  // alone.
+  std::unique_ptr<FittingNodes> fitting;
+  std::list<ClassId>::iterator fitting_used;  // its place among those that have them
 
-  // Kept while all answers depend on the node alone; good up to `synced` of the session's node
-  // changes.
-  bool local = false;
+  const std::vector<uint64_t>& Allowed() const {
+    return fixed->unclear.empty() ? fixed->allowed : allowed;
+  }
+};
+
+// Where the class's request fits; good up to `synced` of the session's node changes. Whoever fits,
+// and is not known to refuse, has a score.
+struct NodeSearch::FittingNodes {
+  bool begun = false;
   size_t synced = 0;
-  uint32_t scores_synced = 0;   // … by the count of the book of scores
-  bool fits = false;            // these are good:
   std::vector<uint64_t> later;  // bits: the request fits what will be free
   std::vector<uint64_t> now;    // bits: … and what is free now
-  // Where the request fits, and where preemption wanted to know, scores are known.
-  std::vector<uint64_t> scored;
-  double* score = nullptr;              // the shared ones, or its own
-  std::unique_ptr<double[]> own_score;  // memory of which only what is known is ever touched
   // Whether a node passes is asked when it would be the best.
-  std::vector<uint64_t> refuses;    // bits: some predicate refuses
-  std::vector<uint64_t> passes;     // bits: none does
-  std::vector<double> block_best;   // the highest score where the request fits now, but refusals
-  std::vector<double> region_best;  // the highest of kBlock blocks
-  // For preemption; empty until it asks. The highest known score of nodes that are allowed.
-  std::vector<double> allowed_best;
-  std::vector<double> allowed_region_best;  // no lower than the highest of kBlock blocks
-  std::vector<uint64_t> allowed;            // only where that is not among the fixed answers
+  std::vector<uint64_t> refuses;  // bits: some predicate refuses
+  std::vector<uint64_t> passes;   // bits: none does
+  BlockMaxima best;               // of those where the request fits now, but refusals
   // Why nothing fitted, and up to which change that is known: the next task of the class need not
   // ask again.
   FitError failure;
   size_t failure_at = SIZE_MAX;
 
-  const std::vector<uint64_t>& Allowed() const {
-    return fixed->unclear.empty() ? fixed->allowed : allowed;
-  }
-  uint64_t Fitting(size_t block) const { return now[block] & ~refuses[block]; }
-  uint64_t Ranked(size_t block) const { return scored[block] & Allowed()[block]; }
+  uint64_t Now(size_t block) const { return now[block] & ~refuses[block]; }
+  uint64_t Later(size_t block) const { return later[block] & ~refuses[block]; }
 };
 
-NodeSearch::NodeSearch(Session& session)
+NodeSearch::NodeSearch(Session& session, NodeSearchLimits limits)
     : session_(session),
       cluster_(session.cluster),
+      limits_(limits),
       fixed_(session),
       scores_(session),
       free_(session.cluster),
@@ -130,9 +97,10 @@ Refusal NodeSearch::Prepare(TaskId task) {
 NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
   std::unique_ptr<ClassCache>& slot = caches_[cls];
   if (slot == nullptr) {
-    slot = NewCache();
+    MakeRoomForClass();
+    slot = std::make_unique<ClassCache>();
     slot->fixed = fixed_.Find(cls);
-    slot->shared = scores_.Find(cls);
+    slot->scores = scores_.Find(cls);
     slot->used = used_.insert(used_.end(), cls);
   } else {
     fixed_.CatchUp(cls, *slot->fixed);
@@ -141,19 +109,51 @@ NodeSearch::ClassCache& NodeSearch::CacheOf(ClassId cls) {
   return *slot;
 }
 
-// Classes come and go, some with a single job: beyond so many bytes the one that has not been used
-// longest makes room.
-std::unique_ptr<NodeSearch::ClassCache> NodeSearch::NewCache() {
-  constexpr size_t kBytesPerNode = 2;  // but for scores of its own
-  constexpr size_t kMaxBytes = 16 << 20;
-  const size_t most = std::max<size_t>(8, kMaxBytes / (kBytesPerNode * refreshed_.size() + 1));
-  if (used_.size() < most) return std::make_unique<ClassCache>();
-  std::unique_ptr<ClassCache> cache = std::move(caches_[used_.front()]);
-  used_.pop_front();
-  cache->local = false;
-  cache->allowed_best.clear();
-  cache->failure_at = SIZE_MAX;
-  return cache;
+// Classes come and go, some with a single job. Mostly they share answers and scores, so that a
+// class costs next to nothing; beyond so many bytes the half that has not been used longest is
+// given up. Counted when there are a quarter more than when they were counted last.
+void NodeSearch::MakeRoomForClass() {
+  constexpr size_t kFew = 64;
+  if (used_.size() < std::max(kFew, counted_ + counted_ / 4)) return;
+  const size_t nodes = cluster_.nodes_by_name.size();
+  size_t bytes = 0;
+  std::unordered_set<const void*> seen;
+  for (const ClassId cls : used_) {
+    const ClassCache& cache = *caches_[cls];
+    bytes += cache.allowed.size() * sizeof(uint64_t);
+    if (seen.insert(cache.scores.get()).second) bytes += SharedScores::kBytesPerNode * nodes;
+    if (!seen.insert(cache.fixed.get()).second) continue;
+    for (const auto& answers : cache.fixed->by_hook) bytes += answers.size() * sizeof(Refusal);
+  }
+  if (bytes > limits_.classes) {
+    for (size_t left = used_.size() / 2; left > 0; --left) {
+      ClassCache& cache = *caches_[used_.front()];
+      if (cache.fitting != nullptr) fitting_used_.erase(cache.fitting_used);
+      caches_[used_.front()].reset();
+      used_.pop_front();
+    }
+  }
+  counted_ = used_.size();
+}
+
+// Beyond so many bytes the class whose fitting nodes have not been asked for longest hands them
+// over.
+NodeSearch::FittingNodes& NodeSearch::FittingOf(ClassId cls, ClassCache& cache) {
+  if (cache.fitting != nullptr) {
+    fitting_used_.splice(fitting_used_.end(), fitting_used_, cache.fitting_used);
+    return *cache.fitting;
+  }
+  const size_t most = std::max<size_t>(8, limits_.fitting / (cluster_.nodes_by_name.size() + 1));
+  if (fitting_used_.size() < most) {
+    cache.fitting = std::make_unique<FittingNodes>();
+  } else {
+    cache.fitting = std::move(caches_[fitting_used_.front()]->fitting);
+    fitting_used_.pop_front();
+    cache.fitting->begun = false;
+    cache.fitting->failure_at = SIZE_MAX;
+  }
+  cache.fitting_used = fitting_used_.insert(fitting_used_.end(), cls);
+  return *cache.fitting;
 }
 
 FreeAmounts& NodeSearch::Free() {
@@ -172,6 +172,8 @@ void NodeSearch::Follow(const ClusterChanges& changes) {
 void NodeSearch::Forget() {
   for (const ClassId cls : used_) caches_[cls].reset();
   used_.clear();
+  fitting_used_.clear();
+  counted_ = 0;
   companions_.clear();
   fixed_.Forget();
   scores_.Forget();
@@ -182,7 +184,6 @@ void NodeSearch::Verify() {
   // Of a class without tasks a plugin need not know what its tasks say; nobody asks for it either.
   std::vector<bool> has_tasks(caches_.size(), false);
   for (const Task& task : cluster_.tasks) has_tasks[task.cls.value] = true;
-  const std::vector<NodeId>& changes = session_.node_changes();
   for (const ClassId cls : std::vector<ClassId>(used_.begin(), used_.end())) {
     if (!has_tasks[cls.value]) continue;
     ClassCache& cache = CacheOf(cls);
@@ -194,42 +195,63 @@ void NodeSearch::Verify() {
         KRAFLA_CHECK(fresh.At(hook, p).codes == cache.fixed->At(hook, p).codes &&
                          fresh.At(hook, p).reason == cache.fixed->At(hook, p).reason,
                      "a lasting answer has followed");
-    if (!cache.local || !IsNodeLocal(cls) || !ScoresAreNodeLocal(cls)) continue;
     // Nodes that have not changed since: what is known of them is what they would say now.
     session_.kube.EnsureBuilt();
-    std::vector<bool> changed(cluster_.nodes_by_name.size(), false);
-    for (size_t i = cache.synced; i < changes.size(); ++i)
-      changed[position_of_[changes[i].value]] = true;
-    const Resource& request = cluster_.classes[cls].request;
-    for (uint32_t p = 0; p < changed.size(); ++p) {
-      if (changed[p]) continue;
-      const NodeId node = cluster_.nodes_by_name[p];
-      const bool later = request.LessEqual(cluster_.FutureIdle(node), Missing::kZero);
-      const bool now = later && request.LessEqual(cluster_.idle[node], Missing::kZero);
-      KRAFLA_CHECK(!cache.fits || (later == ((cache.later[p / kBlock] & BitOf(p)) != 0) &&
-                                   now == ((cache.now[p / kBlock] & BitOf(p)) != 0)),
-                   "whether a request fits has followed");
-      KRAFLA_CHECK(
-          (cache.scored[p / kBlock] & BitOf(p)) == 0 || cache.score[p] == LocalScore(cls, node),
-          "a score has followed");
-    }
-    if (cache.synced == changes.size()) VerifyBest(cache);
+    if (ScoresAreNodeLocal(cls)) VerifyScores(cls, *cache.scores);
+    if (cache.fitting != nullptr && IsNodeLocal(cls) && ScoresAreNodeLocal(cls))
+      VerifyFitting(cls, cache);
   }
 }
 
-// Of a class that is up to date.
-void NodeSearch::VerifyBest(const ClassCache& cache) {
-  for (size_t block = 0; block < cache.block_best.size(); ++block) {
-    KRAFLA_CHECK((cache.passes[block] & cache.refuses[block]) == 0, "a node passes or it does not");
-    KRAFLA_CHECK((cache.Fitting(block) & ~cache.scored[block]) == 0, "whoever fits has a score");
-    KRAFLA_CHECK(cache.block_best[block] == BestOfBlock(cache.score, block, cache.Fitting(block)) &&
-                     cache.block_best[block] <= cache.region_best[block / kBlock],
-                 "the best of a block has followed");
+// By position: which nodes have changed since so much of the list.
+std::vector<bool> NodeSearch::ChangedSince(size_t synced) const {
+  const std::vector<NodeId>& changes = session_.node_changes();
+  std::vector<bool> changed(cluster_.nodes_by_name.size(), false);
+  for (size_t i = synced; i < changes.size(); ++i) changed[position_of_[changes[i].value]] = true;
+  return changed;
+}
+
+void NodeSearch::VerifyScores(ClassId cls, SharedScores& scores) {
+  CatchUp(scores);
+  for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
+    KRAFLA_CHECK(!scores.Knows(p) || scores.At(p) == LocalScore(cls, cluster_.nodes_by_name[p]),
+                 "a score has followed");
+  const auto highest = [&](size_t block) {
+    return BlockMaxima::HighestOf(scores.scores().data(), block, scores.known()[block]);
+  };
+  const BlockMaxima& best = scores.best();
+  for (size_t block = 0; block < best.size(); ++block)
     KRAFLA_CHECK(
-        cache.allowed_best.empty() || !cache.fixed->unclear.empty() ||
-            (BestOfBlock(cache.score, block, cache.Ranked(block)) <= cache.allowed_best[block] &&
-             cache.allowed_best[block] <= cache.allowed_region_best[block / kBlock]),
-        "nobody in a block is better than its bound");
+        highest(block) <= best.Of(block) && best.Of(block) <= best.regions()[block / kBlock],
+        "no known score of a block is higher than its bound");
+  scores.Tighten();
+  for (size_t block = 0; block < best.size(); ++block)
+    KRAFLA_CHECK(highest(block) == best.Of(block), "the best known score of a block has followed");
+}
+
+void NodeSearch::VerifyFitting(ClassId cls, const ClassCache& cache) const {
+  const FittingNodes& kept = *cache.fitting;
+  if (!kept.begun) return;
+  const std::vector<bool> changed = ChangedSince(kept.synced);
+  const Resource& request = cluster_.classes[cls].request;
+  for (uint32_t p = 0; p < changed.size(); ++p) {
+    if (changed[p]) continue;
+    const NodeId node = cluster_.nodes_by_name[p];
+    const bool later = request.LessEqual(cluster_.FutureIdle(node), Missing::kZero);
+    const bool now = later && request.LessEqual(cluster_.idle[node], Missing::kZero);
+    KRAFLA_CHECK(later == ((kept.later[p / kBlock] & BitOf(p)) != 0) &&
+                     now == ((kept.now[p / kBlock] & BitOf(p)) != 0),
+                 "whether a request fits has followed");
+  }
+  if (kept.synced != session_.node_changes().size()) return;
+  const SharedScores& scores = *cache.scores;
+  for (size_t block = 0; block < kept.best.size(); ++block) {
+    KRAFLA_CHECK((kept.passes[block] & kept.refuses[block]) == 0, "a node passes or it does not");
+    KRAFLA_CHECK((kept.Later(block) & ~scores.known()[block]) == 0, "whoever fits has a score");
+    KRAFLA_CHECK(kept.best.Of(block) ==
+                         BlockMaxima::HighestOf(scores.scores().data(), block, kept.Now(block)) &&
+                     kept.best.Of(block) <= kept.best.regions()[block / kBlock],
+                 "the best of a block has followed");
   }
 }
 
@@ -300,139 +322,111 @@ double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
 
 // Whether a node passes; remembered until it changes.
 bool NodeSearch::Passes(TaskId task, ClassCache& cache, uint32_t p) {
+  FittingNodes& kept = *cache.fitting;
   const size_t block = p / kBlock;
-  if ((cache.passes[block] & BitOf(p)) != 0) return true;
-  if ((cache.refuses[block] & BitOf(p)) != 0) return false;
+  if ((kept.passes[block] & BitOf(p)) != 0) return true;
+  if ((kept.refuses[block] & BitOf(p)) != 0) return false;
   const bool passes = !CheckAt(task, cache, p).refused();
-  (passes ? cache.passes : cache.refuses)[block] |= BitOf(p);
+  (passes ? kept.passes : kept.refuses)[block] |= BitOf(p);
   return passes;
 }
 
-void NodeSearch::AskScore(TaskId task, ClassCache& cache, uint32_t p) {
-  cache.scored[p / kBlock] |= BitOf(p);
-  const ClassId cls = cluster_.tasks[task].cls;
-  if (cache.shared != nullptr) {
-    (void)SharedScore(cls, *cache.shared, p);
-  } else {
-    cache.score[p] = LocalScore(cls, cluster_.nodes_by_name[p]);
-    KRAFLA_CHECK(std::isfinite(cache.score[p]), "only a batch score may say that it cannot tell");
-  }
+void NodeSearch::CatchUp(SharedScores& scores) {
+  scores_.Follow(session_.node_changes(), position_of_);
+  scores_.CatchUp(scores);
 }
 
-// The book has caught up with changes.
-double NodeSearch::SharedScore(ClassId cls, SharedScores& shared, uint32_t p) {
-  const uint32_t change = scores_.LastChange(p);
-  if (!shared.Knows(p, change)) {
-    const double score = LocalScore(cls, cluster_.nodes_by_name[p]);
-    KRAFLA_CHECK(std::isfinite(score), "only a batch score may say that it cannot tell");
-    shared.Set(p, change, score);
-  }
-  return shared.At(p);
+// The scores have caught up with changes.
+void NodeSearch::AskScore(ClassId cls, SharedScores& scores, uint32_t p) {
+  const double score = LocalScore(cls, cluster_.nodes_by_name[p]);
+  KRAFLA_CHECK(std::isfinite(score), "only a batch score may say that it cannot tell");
+  scores.Set(p, score);
 }
 
-// Nothing is known yet.
-void NodeSearch::Begin(ClassCache& cache) {
-  const size_t n = cluster_.nodes_by_name.size();
-  const size_t blocks = (n + kBlock - 1) / kBlock;
-  cache.local = true;
-  cache.fits = false;
-  for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.refuses, &cache.passes})
-    bits->assign(blocks, 0);
-  if (cache.shared == nullptr && cache.own_score == nullptr)
-    cache.own_score = std::make_unique_for_overwrite<double[]>(n);
-  cache.score = cache.shared != nullptr ? cache.shared->data() : cache.own_score.get();
-  cache.block_best.assign(blocks, kNone);
-  cache.region_best.assign((blocks + kBlock - 1) / kBlock, kNone);
-  if (cache.allowed_best.empty()) return;
-  cache.allowed_best.assign(blocks, kNone);
-  FindRegions(cache.allowed_best, cache.allowed_region_best);
-}
-
-// Which nodes have room, and the scores of those of which they are not known yet.
+// Which nodes have room, and the scores of those of which they are not known yet. Who passes is
+// known as far as it is good.
 void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   const FreeAmounts& free = Free();
   const AmountColumns::Question fits_later = free.later().Ask(cluster_.Request(task));
   const AmountColumns::Question fits_now = free.now().Ask(cluster_.Request(task));
-  cache.fits = true;
-  for (size_t block = 0; block < free.later().blocks(); ++block) {
-    const uint64_t later = fits_later.Fits(block);
-    cache.later[block] = later;
-    cache.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
+  const ClassId cls = cluster_.tasks[task].cls;
+  FittingNodes& kept = *cache.fitting;
+  SharedScores& scores = *cache.scores;
+  const size_t blocks = scores.known().size();
+  kept.later.resize(blocks);
+  kept.now.resize(blocks);
+  kept.best.Reset(blocks);
+  fits_later.FitsAll(kept.later);
+  for (size_t block = 0; block < blocks; ++block) {
+    const uint64_t later = kept.later[block];
+    kept.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
     if (later == 0) continue;
-    cache.refuses[block] |= later & ~cache.fixed->open[block];
-    ForEachNode(block, later & ~cache.scored[block] & ~cache.refuses[block],
-                [&](uint32_t p) { AskScore(task, cache, p); });
-    cache.block_best[block] = BestOfBlock(cache.score, block, cache.Fitting(block));
-    if (!cache.allowed_best.empty())
-      cache.allowed_best[block] = BestOfBlock(cache.score, block, cache.Ranked(block));
+    kept.refuses[block] |= later & ~cache.fixed->open[block];
+    ForEachNode(block, kept.Later(block) & ~scores.known()[block],
+                [&](uint32_t p) { AskScore(cls, scores, p); });
+    kept.best.FindAnew(block, scores.scores().data(), kept.Now(block));
   }
-  FindRegions(cache.block_best, cache.region_best);
-  if (!cache.allowed_best.empty()) FindRegions(cache.allowed_best, cache.allowed_region_best);
 }
 
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
+  FittingNodes& kept = *cache.fitting;
+  SharedScores& scores = *cache.scores;
   const size_t block = p / kBlock;
   const uint64_t bit = BitOf(p);
-  const bool counted = (cache.Fitting(block) & bit) != 0;
-  const bool ranked = (cache.scored[block] & bit) != 0;
-  // Another class of the same scores may have asked since: then the old one is gone.
-  const bool has_old =
-      ranked && (cache.shared == nullptr || cache.shared->AskedAt(p) <= cache.scores_synced);
-  const double old = has_old ? cache.score[p] : kNone;
-  for (auto* bits : {&cache.later, &cache.now, &cache.scored, &cache.refuses, &cache.passes})
-    (*bits)[block] &= ~bit;
+  for (auto* bits : {&kept.later, &kept.now, &kept.refuses, &kept.passes}) (*bits)[block] &= ~bit;
   const NodeId node = cluster_.nodes_by_name[p];
   const Resource& request = cluster_.Request(task);
-  if (cache.fits && request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
-    cache.later[block] |= bit;
-    if (request.LessEqual(cluster_.idle[node], Missing::kZero)) cache.now[block] |= bit;
-    cache.refuses[block] |= bit & ~cache.fixed->open[block];
-    if ((cache.refuses[block] & bit) == 0) AskScore(task, cache, p);
+  if (request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
+    kept.later[block] |= bit;
+    if (request.LessEqual(cluster_.idle[node], Missing::kZero)) kept.now[block] |= bit;
+    kept.refuses[block] |= bit & ~cache.fixed->open[block];
+    if ((kept.refuses[block] & bit) == 0 && !scores.Knows(p))
+      AskScore(cluster_.tasks[task].cls, scores, p);
   }
-  const auto follow = [&](std::vector<double>& best_of, std::vector<double>& region_best,
-                          bool before, uint64_t nodes) {
-    double& best = best_of[block];
-    const double old_best = best;
-    if ((nodes & bit) != 0 && cache.score[p] >= best) {
-      best = cache.score[p];
-    } else if (before && (!has_old || old == best)) {
-      best = BestOfBlock(cache.score, block, nodes);
-    }
-    FollowBlock(best_of, region_best, block, old_best);
-  };
-  follow(cache.block_best, cache.region_best, counted, cache.Fitting(block));
-  if (!cache.allowed_best.empty())
-    follow(cache.allowed_best, cache.allowed_region_best, ranked, cache.Ranked(block));
+  const uint64_t nodes = kept.Now(block);
+  if ((nodes & bit) != 0 && scores.At(p) >= kept.best.Of(block)) {
+    kept.best.Raise(p, scores.At(p));
+  } else if (kept.best.IsHeldBy(p)) {
+    kept.best.FindAnew(block, scores.scores().data(), nodes);
+  }
 }
 
-// Whether to ask anew what is known is less work than to look again at so many nodes. Those without
-// room cost next to nothing when nothing is known yet.
-bool NodeSearch::IsBetterBegun(const ClassCache& cache, size_t changes) const {
-  const size_t blocks = cache.scored.size();
-  if (changes <= blocks / 4) return false;
-  size_t known = 0;
-  for (const uint64_t nodes : cache.scored) known += static_cast<size_t>(std::popcount(nodes));
-  return changes > std::min(blocks / 4 + 3 * known, cluster_.nodes_by_name.size());
+// Whether to ask all nodes for room, which are many to a word, is less work than to look again at
+// so many.
+bool NodeSearch::IsBetterAsked(const FittingNodes& kept, size_t changes) {
+  constexpr size_t kFew = 4;
+  const size_t few = kFew + kept.later.size() / 2;
+  if (changes <= few) return false;
+  size_t fitting = 0;
+  for (const uint64_t nodes : kept.later) fitting += static_cast<size_t>(std::popcount(nodes));
+  return changes > few + fitting / 32;
 }
 
-void NodeSearch::Synchronize(TaskId task, ClassCache& cache, bool fits) {
+// Brings up to date which nodes fit.
+void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   const std::vector<NodeId>& changes = session_.node_changes();
-  scores_.CatchUp(changes, position_of_);
-  // Which nodes are allowed is asked anew by whoever ranks them: nothing to keep up with.
-  if (!cache.fixed->unclear.empty()) cache.allowed_best.clear();
-  if (!cache.local || IsBetterBegun(cache, changes.size() - cache.synced)) {
-    Begin(cache);
+  CatchUp(*cache.scores);
+  FittingNodes& kept = FittingOf(cluster_.tasks[task].cls, cache);
+  const auto news = std::span(changes).subspan(kept.begun ? kept.synced : 0);
+  if (!kept.begun || news.size() > cluster_.nodes_by_name.size()) {
+    kept.begun = true;
+    for (auto* bits : {&kept.refuses, &kept.passes}) bits->assign(cache.fixed->open.size(), 0);
+    LookAtAll(task, cache);
+  } else if (IsBetterAsked(kept, news.size())) {
+    for (const NodeId node : news) {
+      const uint32_t p = position_of_[node.value];
+      for (auto* bits : {&kept.refuses, &kept.passes}) (*bits)[p / kBlock] &= ~BitOf(p);
+    }
+    LookAtAll(task, cache);
   } else {
     ++synchronizations_;
-    for (size_t i = cache.synced; i < changes.size(); ++i) {
-      const uint32_t p = position_of_[changes[i].value];
+    for (const NodeId node : news) {
+      const uint32_t p = position_of_[node.value];
       if (std::exchange(refreshed_[p], synchronizations_) != synchronizations_)
         LookAgain(task, cache, p);
     }
   }
-  cache.synced = changes.size();
-  cache.scores_synced = scores_.changes();
-  if (fits && !cache.fits) LookAtAll(task, cache);
+  kept.synced = changes.size();
 }
 
 bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
@@ -492,18 +486,19 @@ FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
   return counts.Take();
 }
 
-// For a class whose answers are kept and up to date.
+// For a class whose fitting nodes are up to date.
 const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
-  if (cache.failure_at == cache.synced) return cache.failure;
+  FittingNodes& kept = *cache.fitting;
+  if (kept.failure_at == kept.synced) return kept.failure;
   const AmountColumns& free = Free().later();
   const AmountColumns::Question question = free.Ask(cluster_.Request(task));
   ReasonCounts counts(cluster_.nodes_by_name.size());
   for (size_t block = 0; block < free.blocks(); ++block)
     ForEachNode(block, CountShortages(question, block, free.NodesOf(block), counts),
                 [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
-  cache.failure = counts.Take();
-  cache.failure_at = cache.synced;
-  return cache.failure;
+  kept.failure = counts.Take();
+  kept.failure_at = kept.synced;
+  return kept.failure;
 }
 
 uint32_t NodeSearch::BestPosition(TaskId task, std::span<const uint32_t> positions) {
@@ -521,40 +516,54 @@ uint32_t NodeSearch::BestPosition(TaskId task, std::span<const uint32_t> positio
   return positions[best];
 }
 
-NodeSearch::Choice NodeSearch::BestOf(TaskId task, std::span<const uint32_t> idle,
-                                      std::span<const uint32_t> future) {
-  for (const bool now : {true, false}) {
-    const std::span<const uint32_t> positions = now ? idle : future;
-    if (positions.empty()) continue;
-    const uint32_t best = BestPosition(task, positions);
-    if (best != kNowhere) return {.node = cluster_.nodes_by_name[best], .idle = now};
+// Of nodes given as bits; nowhere: there are none, or none can be called the best.
+uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const uint64_t> nodes) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  if (!ScoresAreNodeLocal(cls) || session_.HasBestNode()) {
+    std::vector<uint32_t> positions;
+    for (size_t block = 0; block < nodes.size(); ++block)
+      ForEachNode(block, nodes[block], [&](uint32_t p) { positions.push_back(p); });
+    return positions.empty() ? kNowhere : BestPosition(task, positions);
   }
-  return {.node = {}, .unscorable = true};
+  SharedScores& scores = *cache.scores;
+  CatchUp(scores);
+  uint32_t best = kNowhere;
+  double best_score = BlockMaxima::kNone;
+  for (size_t block = 0; block < nodes.size(); ++block) {
+    ForEachNode(block, nodes[block] & ~scores.known()[block],
+                [&](uint32_t p) { AskScore(cls, scores, p); });
+    if (nodes[block] == 0 || scores.best().Of(block) <= best_score) continue;
+    ForEachNode(block, nodes[block], [&](uint32_t p) {
+      if (scores.At(p) <= best_score) return;
+      best = p;
+      best_score = scores.At(p);
+    });
+  }
+  return best;
 }
 
 NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
+  FittingNodes& kept = *cache.fitting;
+  const double* score = cache.scores->scores().data();
   // The first of the best without looking at all: a number per region, then per block of one.
-  while (true) {
-    const auto region = std::max_element(cache.region_best.begin(), cache.region_best.end());
-    if (region == cache.region_best.end() || *region == kNone) break;
-    size_t block = static_cast<size_t>(region - cache.region_best.begin()) * kBlock;
-    while (cache.block_best[block] != *region) ++block;
-    const double best = cache.block_best[block];
-    uint64_t nodes = cache.Fitting(block);
+  while (kept.best.size() != 0) {
+    const size_t block = kept.best.First();
+    const double best = kept.best.Of(block);
+    if (best == BlockMaxima::kNone) break;
+    uint64_t nodes = kept.Now(block);
     uint32_t p = 0;
     do {
       KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
       p = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
       nodes &= nodes - 1;
-    } while (cache.score[p] != best);
+    } while (score[p] != best);
     if (Passes(task, cache, p)) return {cluster_.nodes_by_name[p], true};
-    cache.block_best[block] = BestOfBlock(cache.score, block, cache.Fitting(block));
-    FollowBlock(cache.block_best, cache.region_best, block, best);
+    kept.best.FindAnew(block, score, kept.Now(block));
   }
   uint32_t best = kNowhere;
-  for (size_t b = 0; b < cache.later.size(); ++b)
-    ForEachNode(b, cache.later[b] & ~cache.refuses[b], [&](uint32_t p) {
-      if (best != kNowhere && cache.score[p] <= cache.score[best]) return;
+  for (size_t b = 0; b < kept.later.size(); ++b)
+    ForEachNode(b, kept.Later(b), [&](uint32_t p) {
+      if (best != kNowhere && score[p] <= score[best]) return;
       if (Passes(task, cache, p)) best = p;
     });
   if (best == kNowhere) return {};
@@ -583,43 +592,65 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
 
   if (memory == nullptr && IsNodeLocal(t.cls) && ScoresAreNodeLocal(t.cls) &&
       !session_.HasBestNode()) {
-    Synchronize(task, cache, true);
+    Synchronize(task, cache);
     const Choice choice = BestKept(task, cache);
     if (!choice.node.valid()) error = ExplainKept(task, cache);
     return choice;
   }
 
   const AmountColumns& free = Free().later();
-  std::vector<uint32_t> idle;
-  std::vector<uint32_t> future;
   const AmountColumns::Question fits_later = free.Ask(request);
-  const AmountColumns::Question fits_now = free_.now().Ask(request);
   const auto refuse = [&](size_t block, uint64_t nodes, Refusal refusal) {
     if (memory == nullptr) return;
     if (remembered == nullptr) remembered = &memory->FindOrMake(t.job, t.role_index, n);
     remembered->Add(block, nodes, refusal);
   };
+  std::vector<uint64_t> future(free.blocks());  // bits: fits and is not refused
+  bool any = false;
   for (size_t block = 0; block < free.blocks(); ++block) {
     uint64_t nodes = free.NodesOf(block);
     if (remembered != nullptr) nodes &= remembered->left[block];
-    nodes = fits_later.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
+    future[block] = fits_later.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
       refuse(block, lack, {Refusal::kUnschedulable, Insufficient(kind)});
     });
-    if (nodes == 0) continue;
-    const uint64_t now = fits_now.Fits(block);
-    ForEachNode(block, nodes, [&](uint32_t p) {
-      if (const Refusal refusal = CheckAt(task, cache, p); refusal.refused()) {
-        refuse(block, BitOf(p), refusal);
-      } else {
-        ((now & BitOf(p)) != 0 ? idle : future).push_back(p);
-      }
-    });
+    any = any || future[block] != 0;
   }
-  if (idle.empty() && future.empty()) {
+  // Mostly nearly all pass, and that can be told of 64 nodes at once; the others are asked one by
+  // one, because who refuses and why is remembered.
+  const std::vector<uint64_t> doubtful =
+      any ? DoubtfulNodes(session_, task, future) : std::vector<uint64_t>{};
+  any = false;
+  for (size_t block = 0; block < doubtful.size(); ++block) {
+    const uint64_t asked = doubtful[block] | (future[block] & ~cache.fixed->open[block]);
+#ifdef KRAFLA_VERIFY
+    ForEachNode(block, future[block] & ~asked, [&](uint32_t p) {
+      KRAFLA_CHECK(!CheckAt(task, cache, p).refused(), "who is not asked passes");
+    });
+#endif
+    ForEachNode(block, asked, [&](uint32_t p) {
+      const Refusal refusal = CheckAt(task, cache, p);
+      if (!refusal.refused()) return;
+      refuse(block, BitOf(p), refusal);
+      future[block] &= ~BitOf(p);
+    });
+    any = any || future[block] != 0;
+  }
+  if (!any) {
     error = Explain(task, cache, remembered, true);
     return {};
   }
-  return BestOf(task, idle, future);
+  const AmountColumns::Question fits_now = free_.now().Ask(request);
+  std::vector<uint64_t> idle(future.size(), 0);
+  for (size_t block = 0; block < future.size(); ++block) {
+    if (future[block] == 0) continue;
+    idle[block] = future[block] & fits_now.Fits(block);
+    future[block] &= ~idle[block];
+  }
+  for (const bool now : {true, false}) {
+    const uint32_t best = BestAmong(task, cache, now ? idle : future);
+    if (best != kNowhere) return {.node = cluster_.nodes_by_name[best], .idle = now};
+  }
+  return {.node = {}, .unscorable = true};
 }
 
 NodeId NodeSearch::FindForBackfill(TaskId task, FitError& error) {
@@ -681,9 +712,7 @@ const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {
 std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMemory* memory) {
   if (!CanRank(task, memory)) return std::nullopt;
   ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
-  Synchronize(task, cache, false);
-  const bool first = cache.allowed_best.empty();
-  if (first) cache.allowed_best.assign(cache.scored.size(), kNone);
+  scores_.Follow(session_.node_changes(), position_of_);
   if (!cache.fixed->unclear.empty()) {
     cache.allowed = cache.fixed->allowed;
     for (const uint32_t p : cache.fixed->unclear) {
@@ -691,45 +720,43 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
       cache.allowed[p / kBlock] = (cache.allowed[p / kBlock] & ~BitOf(p)) | bit;
     }
   }
-  if (first || !cache.fixed->unclear.empty()) {
-    for (size_t block = 0; block < cache.scored.size(); ++block)
-      cache.allowed_best[block] = BestOfBlock(cache.score, block, cache.Ranked(block));
-    FindRegions(cache.allowed_best, cache.allowed_region_best);
-  }
-  return NodeRanking{.scores = {cache.score, cluster_.nodes_by_name.size()},
-                     .block_best = cache.allowed_best,
-                     .region_best = cache.allowed_region_best,
+  return NodeRanking{.scores = cache.scores->scores(),
+                     .block_best = cache.scores->best().blocks(),
+                     .region_best = cache.scores->best().regions(),
                      .allowed = cache.Allowed(),
                      .left_out = LeftOut(task)};
 }
 
 void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {
-  ClassCache& cache = *caches_[cluster_.tasks[task].cls];
-  scores_.CatchUp(session_.node_changes(), position_of_);
-  const std::span<const uint64_t> allowed = cache.Allowed();
-  const std::span<const uint64_t> scored = cache.scored;
+  const ClassId cls = cluster_.tasks[task].cls;
+  SharedScores& scores = *caches_[cls]->scores;
+  CatchUp(scores);
+  const std::span<const uint64_t> allowed = caches_[cls]->Allowed();
+  const std::span<const uint64_t> known = scores.known();
   // Mostly all are known.
+  unknown_.clear();
   ForEachWordNotZero(
-      among.size(), [&](size_t block) { return among[block] & allowed[block] & ~scored[block]; },
+      among.size(), [&](size_t block) { return among[block] & allowed[block] & ~known[block]; },
       [&](size_t block, uint64_t unknown) {
-        ForEachNode(block, unknown, [&](uint32_t p) { AskRanked(task, cache, p); });
+        ForEachNode(block, unknown, [&](uint32_t p) { unknown_.push_back(p); });
         return true;
       });
+  // What a score looks at lies all over the memory.
+  constexpr size_t kAhead = 4;
+  for (size_t i = 0; i < unknown_.size(); ++i) {
+    if (i + kAhead < unknown_.size())
+      session_.kube.FetchNode(cluster_.nodes_by_name[unknown_[i + kAhead]]);
+    AskScore(cls, scores, unknown_[i]);
+  }
+  scores.Tighten();
 }
 
 void NodeSearch::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
-  ClassCache& cache = *caches_[cluster_.tasks[task].cls];
-  scores_.CatchUp(session_.node_changes(), position_of_);
+  const ClassId cls = cluster_.tasks[task].cls;
+  SharedScores& scores = *caches_[cls]->scores;
+  CatchUp(scores);
   for (const uint32_t p : positions)
-    if ((cache.scored[p / kBlock] & BitOf(p)) == 0) AskRanked(task, cache, p);
-}
-
-void NodeSearch::AskRanked(TaskId task, ClassCache& cache, uint32_t p) {
-  AskScore(task, cache, p);
-  const size_t block = p / kBlock;
-  if ((cache.Allowed()[block] & BitOf(p)) == 0) return;
-  for (double* best : {&cache.allowed_best[block], &cache.allowed_region_best[block / kBlock]})
-    *best = std::max(*best, cache.score[p]);
+    if (!scores.Knows(p)) AskScore(cls, scores, p);
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
@@ -737,11 +764,12 @@ void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
   const ClassId cls = cluster_.tasks[task].cls;
   scores.resize(positions.size());
   if (ScoresAreNodeLocal(cls)) {
-    scores_.CatchUp(session_.node_changes(), position_of_);
-    SharedScores* shared = CacheOf(cls).shared.get();
-    for (size_t i = 0; i < positions.size(); ++i)
-      scores[i] = shared != nullptr ? SharedScore(cls, *shared, positions[i])
-                                    : LocalScore(cls, cluster_.nodes_by_name[positions[i]]);
+    SharedScores& known = *CacheOf(cls).scores;
+    CatchUp(known);
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (!known.Knows(positions[i])) AskScore(cls, known, positions[i]);
+      scores[i] = known.At(positions[i]);
+    }
     return;
   }
   std::vector<NodeId> nodes(positions.size());

@@ -2,7 +2,7 @@
 //
 // The idea, in steps:
 // 1. What a predicate says for good is asked once and kept, for all classes of tasks it cannot tell
-//    apart (fixed_answers.h). So are scores, until the node changes (score_book.h).
+//    apart (fixed_answers.h). So are scores, until the node changes (shared_scores.h).
 // 2. Whether amounts fit is asked of columns, 64 nodes at a time (free_amounts.h). Predicates and
 //    scores are asked only about nodes where they do: in a full cluster those are few.
 // 3. Where answers depend on the node alone (its amounts, its number of pods, its ports) they are
@@ -11,8 +11,8 @@
 // 4. The best node is the maximum of kept scores; maxima of blocks of nodes are kept so that
 //    finding it looks at a few dozen numbers.
 // 5. Classes whose answers depend on more (affinity, spread, normalised scores) are asked about
-//    every node with room each time. Both ways give the same answers; a property test holds them
-//    together.
+//    the nodes with room each time: most pass, which is told of 64 at once, and the others are
+//    asked one by one. Both ways give the same answers; a property test holds them together.
 //
 // Ties: nodes by name, the first of equals.
 #pragma once
@@ -35,9 +35,15 @@ namespace krafla {
 
 class ReasonCounts;
 
+// How many bytes may be kept: of answers and scores that classes have, and of which nodes they fit.
+struct NodeSearchLimits {
+  size_t classes = 128 << 20;
+  size_t fitting = 16 << 20;
+};
+
 class NodeSearch {
  public:
-  explicit NodeSearch(Session& session);
+  explicit NodeSearch(Session& session, NodeSearchLimits limits = {});
   ~NodeSearch();
 
   // Between two sessions: what is kept per class is brought up to date when the class comes up.
@@ -99,28 +105,29 @@ class NodeSearch {
 
  private:
   struct ClassCache;
+  struct FittingNodes;
 
   ClassCache& CacheOf(ClassId cls);
-  std::unique_ptr<ClassCache> NewCache();
+  void MakeRoomForClass();
+  FittingNodes& FittingOf(ClassId cls, ClassCache& cache);
   bool IsNodeLocal(ClassId cls) const;
   bool IsLiftable(ClassId cls) const;
   bool ScoresAreNodeLocal(ClassId cls) const;
   bool RoleHasOneClass(TaskId task);
-  // `fits`: also which nodes have room.
-  void Synchronize(TaskId task, ClassCache& cache, bool fits);
-  static void VerifyBest(const ClassCache& cache);
-  bool IsBetterBegun(const ClassCache& cache, size_t changes) const;
-  void Begin(ClassCache& cache);
+  void Synchronize(TaskId task, ClassCache& cache);
+  std::vector<bool> ChangedSince(size_t synced) const;
+  void VerifyScores(ClassId cls, SharedScores& scores);
+  void VerifyFitting(ClassId cls, const ClassCache& cache) const;
+  static bool IsBetterAsked(const FittingNodes& kept, size_t changes);
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
   bool Passes(TaskId task, ClassCache& cache, uint32_t position);
-  void AskScore(TaskId task, ClassCache& cache, uint32_t position);
-  void AskRanked(TaskId task, ClassCache& cache, uint32_t position);
+  void CatchUp(SharedScores& scores);
+  void AskScore(ClassId cls, SharedScores& scores, uint32_t position);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
-  double SharedScore(ClassId cls, SharedScores& shared, uint32_t position);
   double LocalScore(ClassId cls, NodeId node) const;
   Choice BestKept(TaskId task, ClassCache& cache);
-  Choice BestOf(TaskId task, std::span<const uint32_t> idle, std::span<const uint32_t> future);
+  uint32_t BestAmong(TaskId task, ClassCache& cache, std::span<const uint64_t> nodes);
   uint32_t BestPosition(TaskId task, std::span<const uint32_t> positions);
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
   FitError Explain(TaskId task, const ClassCache& cache, const RefusalMemory::Nodes* remembered,
@@ -132,6 +139,7 @@ class NodeSearch {
 
   Session& session_;
   Cluster& cluster_;
+  const NodeSearchLimits limits_;
   std::unordered_map<const char*, std::shared_ptr<void>> companions_;
   FixedAnswerBook fixed_;
   ScoreBook scores_;
@@ -139,10 +147,13 @@ class NodeSearch {
   std::vector<ReasonCode> insufficient_;  // by kind
   Table<ClassId, std::unique_ptr<ClassCache>> caches_;
   std::list<ClassId> used_;  // those there are, the one that has not been used longest first
+  std::list<ClassId> fitting_used_;    // those that keep which nodes fit, in such an order
+  size_t counted_ = 0;                 // how many classes there were when their bytes were counted
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<bool> prepared_;         // by TaskId
   std::vector<uint32_t> refreshed_;    // by position: the last synchronization that looked at it
   uint32_t synchronizations_ = 0;
+  std::vector<uint32_t> unknown_;  // of one call, kept for its memory
   // The one class of each role of a job; invalid where a role has several.
   std::unordered_map<JobId, std::vector<ClassId>> role_classes_;
 };

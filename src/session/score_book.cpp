@@ -20,11 +20,11 @@ bool ScoreBook::MakeKey(ClassId cls) {
 }
 
 std::shared_ptr<SharedScores> ScoreBook::Find(ClassId cls) {
-  if (!MakeKey(cls)) return nullptr;
+  const size_t nodes = session_.cluster.nodes_by_name.size();
+  if (!MakeKey(cls)) return std::make_shared<SharedScores>(nodes);
   auto found = kept_.find(key_);
   if (found == kept_.end()) {
     MakeRoom();
-    const size_t nodes = session_.cluster.nodes_by_name.size();
     found = kept_.emplace(key_, std::make_shared<SharedScores>(nodes)).first;
   }
   return found->second;
@@ -41,20 +41,25 @@ void ScoreBook::MakeRoom() {
   if (kept_.size() >= most) kept_.clear();
 }
 
-void ScoreBook::CatchUp(const std::vector<NodeId>& node_changes,
-                        const std::vector<uint32_t>& position_of) {
-  if (last_change_.empty()) {
-    last_change_.assign(session_.cluster.nodes_by_name.size(), changes_);
-    synced_ = node_changes.size();
+void ScoreBook::Follow(const std::vector<NodeId>& node_changes,
+                       const std::vector<uint32_t>& position_of) {
+  if (last_.empty()) {
+    last_.assign(session_.cluster.nodes_by_name.size(), 0);
+    followed_ = node_changes.size();
   }
-  for (; synced_ < node_changes.size(); ++synced_)
-    last_change_[position_of[node_changes[synced_].value]] = ++changes_;
+  for (; followed_ < node_changes.size(); ++followed_) {
+    const uint32_t p = position_of[node_changes[followed_].value];
+    if (last_[p] > read_) continue;
+    changed_.push_back(p);
+    last_[p] = static_cast<uint32_t>(changed_.size());
+  }
 }
 
 void ScoreBook::Forget() {
   kept_.clear();
-  last_change_.clear();
-  changes_ = 1;
+  changed_.clear();
+  last_.clear();
+  read_ = 0;
 }
 
 }  // namespace krafla

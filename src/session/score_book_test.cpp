@@ -85,7 +85,12 @@ TEST(ScoreBook, OneScorerThatTellsThemApartIsEnough) {
 
 TEST(ScoreBook, OneScorerThatDoesNotSayItEndsAllSharing) {
   World world({BySize, nullptr});
-  EXPECT_EQ(ScoreBook(*world.session).Find(kSmall), nullptr);
+  ScoreBook book(*world.session);
+  const auto small = book.Find(kSmall);
+  ASSERT_NE(small, nullptr);
+  EXPECT_EQ(small->scores().size(), 3U);
+  EXPECT_NE(book.Find(kSmallToo), small);
+  EXPECT_NE(book.Find(kSmall), small) << "whoever has some keeps them";
 }
 
 TEST(ScoreBook, WithoutScorersAllAreAlike) {
@@ -112,24 +117,25 @@ TEST(ScoreBook, AScoreIsGoodUntilItsNodeChanges) {
   World world({BySize});
   ScoreBook book(*world.session);
   std::vector<NodeId> changes = {NodeId(1)};  // before anybody asked
-  book.CatchUp(changes, world.position_of);
+  book.Follow(changes, world.position_of);
   const auto scores = book.Find(kSmall);
+  book.CatchUp(*scores);
   for (uint32_t p = 0; p < 3; ++p) {
-    EXPECT_FALSE(scores->Knows(p, book.LastChange(p))) << p;
-    scores->Set(p, book.LastChange(p), 10.0 + p);
+    EXPECT_FALSE(scores->Knows(p)) << p;
+    scores->Set(p, 10.0 + p);
   }
-  changes.push_back(NodeId(2));
-  changes.push_back(NodeId(0));
-  changes.push_back(NodeId(2));
-  book.CatchUp(changes, world.position_of);
-  EXPECT_FALSE(scores->Knows(0, book.LastChange(0)));
-  EXPECT_TRUE(scores->Knows(1, book.LastChange(1)));
+  for (const uint32_t node : {2U, 0U, 2U}) changes.push_back(NodeId(node));
+  book.Follow(changes, world.position_of);
+  book.CatchUp(*scores);
+  EXPECT_FALSE(scores->Knows(0));
+  EXPECT_TRUE(scores->Knows(1));
   EXPECT_EQ(scores->At(1), 11.0);
-  EXPECT_FALSE(scores->Knows(2, book.LastChange(2)));
-  scores->Set(2, book.LastChange(2), 5);
+  EXPECT_FALSE(scores->Knows(2));
+  scores->Set(2, 5);
   // Nothing new: nothing is asked again.
-  book.CatchUp(changes, world.position_of);
-  EXPECT_TRUE(scores->Knows(2, book.LastChange(2)));
+  book.Follow(changes, world.position_of);
+  book.CatchUp(*scores);
+  EXPECT_TRUE(scores->Knows(2));
   EXPECT_EQ(scores->At(2), 5.0);
 }
 
@@ -138,27 +144,68 @@ TEST(ScoreBook, PositionsAreThoseOfTheSortedList) {
   world.position_of = {2, 0, 1};
   ScoreBook book(*world.session);
   std::vector<NodeId> changes;
-  book.CatchUp(changes, world.position_of);
-  const uint32_t first = book.LastChange(0);
+  book.Follow(changes, world.position_of);
+  const auto scores = book.Find(kSmall);
+  for (uint32_t p = 0; p < 3; ++p) scores->Set(p, p);
   changes.push_back(NodeId(0));
-  book.CatchUp(changes, world.position_of);
-  EXPECT_EQ(book.LastChange(0), first);
-  EXPECT_EQ(book.LastChange(1), first);
-  EXPECT_GT(book.LastChange(2), first);
+  book.Follow(changes, world.position_of);
+  book.CatchUp(*scores);
+  EXPECT_TRUE(scores->Knows(0));
+  EXPECT_TRUE(scores->Knows(1));
+  EXPECT_FALSE(scores->Knows(2));
+}
+
+// What changes over and over is listed once for all who have not read of it, and again for those
+// who have.
+TEST(ScoreBook, ListsAChangeOnceUntilSomebodyHasReadIt) {
+  World world({BySize});
+  ScoreBook book(*world.session);
+  std::vector<NodeId> changes;
+  book.Follow(changes, world.position_of);
+  const auto small = book.Find(kSmall);
+  const auto large = book.Find(kLarge);
+  for (const auto& scores : {small, large})
+    for (uint32_t p = 0; p < 3; ++p) scores->Set(p, p);
+  for (const uint32_t node : {1U, 2U, 1U, 2U}) changes.push_back(NodeId(node));
+  book.Follow(changes, world.position_of);
+  changes.push_back(NodeId(1));
+  book.Follow(changes, world.position_of);
+  EXPECT_EQ(book.changes(), 2U);
+  book.CatchUp(*small);
+  EXPECT_FALSE(small->Knows(1));
+  small->Set(1, 7);
+  changes.push_back(NodeId(1));
+  book.Follow(changes, world.position_of);
+  EXPECT_EQ(book.changes(), 3U);
+  book.CatchUp(*small);
+  EXPECT_FALSE(small->Knows(1)) << "it has changed once more";
+  EXPECT_TRUE(small->Knows(0));
+  book.CatchUp(*large);
+  EXPECT_TRUE(large->Knows(0));
+  EXPECT_FALSE(large->Knows(1));
+  EXPECT_FALSE(large->Knows(2));
 }
 
 TEST(ScoreBook, WhatIsForgottenIsAskedAgain) {
   World world({BySize});
   ScoreBook book(*world.session);
   std::vector<NodeId> changes = {NodeId(1), NodeId(1)};
-  book.CatchUp(changes, world.position_of);
+  book.Follow(changes, world.position_of);
   const auto before = book.Find(kSmall);
-  before->Set(0, book.LastChange(0), 3);
+  book.CatchUp(*before);
+  before->Set(0, 3);
   book.Forget();
-  book.CatchUp(changes, world.position_of);
+  changes = {NodeId(0)};  // another list
+  book.Follow(changes, world.position_of);
   const auto after = book.Find(kSmall);
   EXPECT_NE(after, before);
-  for (uint32_t p = 0; p < 3; ++p) EXPECT_FALSE(after->Knows(p, book.LastChange(p))) << p;
+  book.CatchUp(*after);
+  for (uint32_t p = 0; p < 3; ++p) EXPECT_FALSE(after->Knows(p)) << p;
+  after->Set(0, 3);
+  changes.push_back(NodeId(0));
+  book.Follow(changes, world.position_of);
+  book.CatchUp(*after);
+  EXPECT_FALSE(after->Knows(0));
 }
 
 // Of many kinds of classes those go first that nobody holds; whoever holds some goes on with them.

@@ -188,22 +188,29 @@ void Session::FindBoundsOnVotes() {
     const bool preempts = asking == Asking::kPreempt;
     std::vector<VotingTier>& tiers = voting_tiers_[static_cast<size_t>(asking)];
     tiers.clear();
-    // A guard takes off the list of every tier, one that counts even at the end.
+    // A guard takes off the list of every tier, one that counts even at the end: only where all of
+    // them vote is known whom they leave.
     bool guards_are_bounded = true;
+    size_t guards = 0;
+    std::vector<size_t> guards_of;  // by tier
     for (const auto& tier : preempts ? preemptable_ : reclaimable_) {
       VotingTier& voting = tiers.emplace_back();
       voting.decides = true;
+      guards_of.push_back(0);
       for (const auto& entry : tier) {
         const PluginHooks& hooks = plugins_[entry.plugin].hooks;
         const auto& levels = preempts ? hooks.preempt_levels : hooks.reclaim_levels;
         voting.voters.push_back(levels ? &*levels : nullptr);
         const bool names_first = levels && levels->names_first;
         voting.decides &= names_first;
-        if (compat.guards && hooks.is_guard)
-          guards_are_bounded &= names_first && !hooks.guard_counts;
+        if (!compat.guards || !hooks.is_guard) continue;
+        guards_are_bounded &= names_first && !hooks.guard_counts;
+        ++guards_of.back();
+        ++guards;
       }
     }
-    for (VotingTier& voting : tiers) voting.decides &= guards_are_bounded;
+    for (size_t t = 0; t < tiers.size(); ++t)
+      tiers[t].decides &= guards_are_bounded && guards_of[t] == guards;
   }
 }
 

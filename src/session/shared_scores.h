@@ -1,0 +1,60 @@
+// Scores of nodes that depend on the class and the node alone, for all classes of tasks that have
+// the same ones, and how good nodes can be: whoever wants the best node need not look at all.
+//
+// A score is known until its node changes. Owned by NodeSearch; by position in nodes_by_name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/ids.h"
+#include "session/block_maxima.h"
+
+namespace krafla {
+
+class SharedScores {
+ public:
+  explicit SharedScores(size_t nodes);
+
+  // Follows a list of positions of nodes that have changed; comes before questions.
+  void CatchUp(std::span<const uint32_t> changed);
+  void Set(uint32_t position, double score) {
+    const size_t block = position / BlockMaxima::kBlock;
+    scores_[position] = score;
+    known_[block] |= BlockMaxima::BitOf(position);
+    any_known_ = true;
+    if (score < best_.Of(block)) return;
+    best_.Raise(position, score);
+    loose_[block / BlockMaxima::kBlock] &= ~BlockMaxima::BitOf(static_cast<uint32_t>(block));
+  }
+  bool Knows(uint32_t position) const {
+    return (known_[position / BlockMaxima::kBlock] & BlockMaxima::BitOf(position)) != 0;
+  }
+  double At(uint32_t position) const { return scores_[position]; }
+
+  // A bit per node.
+  std::span<const uint64_t> known() const { return known_; }
+  // Good only where they are known.
+  std::span<const double> scores() const { return {scores_.get(), nodes_}; }
+  // No score that is known is higher.
+  const BlockMaxima& best() const { return best_; }
+  // Makes them the highest that are known.
+  void Tighten();
+
+  static constexpr size_t kBytesPerNode = sizeof(double);
+
+ private:
+  void Begin();
+
+  size_t nodes_;
+  std::unique_ptr<double[]> scores_;  // memory of which only what has been known is touched
+  std::vector<uint64_t> known_;
+  bool any_known_ = false;
+  BlockMaxima best_;
+  std::vector<uint64_t> loose_;  // a bit per block: the node that has its best has changed since
+  size_t synced_ = 0;            // how much of the list has been followed
+};
+
+}  // namespace krafla

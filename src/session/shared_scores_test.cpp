@@ -1,0 +1,115 @@
+#include "session/shared_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace krafla {
+namespace {
+
+constexpr double kNone = BlockMaxima::kNone;
+
+TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
+  std::mt19937 random(11);
+  for (const uint32_t nodes : {1U, 64U, 65U, 4096U, 9000U}) {
+    const size_t blocks = (nodes + 63) / 64;
+    BlockMaxima best;
+    best.Reset(blocks);
+    std::vector<double> scores(nodes, kNone);
+    std::vector<uint64_t> counted(blocks, 0);
+    for (int step = 0; step < 2000; ++step) {
+      const auto p = static_cast<uint32_t>(random() % nodes);
+      const uint64_t bit = BlockMaxima::BitOf(p);
+      const bool held = best.IsHeldBy(p);
+      counted[p / 64] &= ~bit;
+      if (random() % 3 != 0) {
+        counted[p / 64] |= bit;
+        scores[p] = static_cast<double>(random() % 6);
+      }
+      // Whoever does not hold the best of a block may go without looking for another.
+      if (held) best.FindAnew(p / 64, scores.data(), counted[p / 64]);
+      if ((counted[p / 64] & bit) != 0) best.Raise(p, scores[p]);
+      const double highest = BlockMaxima::HighestOf(scores.data(), p / 64, counted[p / 64]);
+      ASSERT_EQ(best.Of(p / 64), highest);
+      const auto first = std::max_element(best.blocks().begin(), best.blocks().end());
+      ASSERT_EQ(best.First(), static_cast<size_t>(first - best.blocks().begin()));
+      const size_t region = p / 4096;
+      const auto in_region =
+          best.blocks().subspan(region * 64, std::min<size_t>(64, blocks - region * 64));
+      ASSERT_EQ(best.regions()[region], *std::max_element(in_region.begin(), in_region.end()));
+      int holders = 0;
+      for (uint32_t q = p / 64 * 64; q < std::min(nodes, p / 64 * 64 + 64); ++q) {
+        if (!best.IsHeldBy(q)) continue;
+        ++holders;
+        ASSERT_EQ(scores[q], highest);
+      }
+      ASSERT_EQ(holders, highest == kNone ? 0 : 1);
+    }
+  }
+}
+
+TEST(BlockMaxima, TheHighestOfABlockIsThatOfTheNodesInQuestion) {
+  std::vector<double> scores(128, 9);
+  scores[64 + 3] = 2;
+  scores[64 + 7] = 4;
+  EXPECT_EQ(BlockMaxima::HighestOf(scores.data(), 1, uint64_t{1} << 3), 2);
+  EXPECT_EQ(BlockMaxima::HighestOf(scores.data(), 1, uint64_t{1} << 3 | uint64_t{1} << 7), 4);
+  EXPECT_EQ(BlockMaxima::HighestOf(scores.data(), 1, 0), kNone);
+}
+
+// A bound may stay too high until somebody wants it tight, but never be too low.
+TEST(SharedScores, ABoundIsLoweredWhenItIsTightened) {
+  SharedScores scores(100);
+  scores.Set(3, 5);
+  scores.Set(4, 7);
+  scores.Set(70, 6);
+  std::vector<uint32_t> changed = {4};
+  scores.CatchUp(changed);
+  EXPECT_GE(scores.best().Of(0), 5);
+  scores.Tighten();
+  EXPECT_EQ(scores.best().Of(0), 5);
+  EXPECT_EQ(scores.best().regions()[0], 6);
+  scores.Set(4, 8);
+  EXPECT_EQ(scores.best().Of(0), 8);
+  EXPECT_EQ(scores.best().regions()[0], 8);
+}
+
+// What is known, and how good it can be, after any course of events is what a plain list says.
+TEST(SharedScores, FollowChangesLikeAPlainList) {
+  std::mt19937 random(5);
+  for (const uint32_t nodes : {1U, 64U, 100U, 5000U}) {
+    SharedScores scores(nodes);
+    std::vector<double> plain(nodes, kNone);  // kNone: not known
+    std::vector<uint32_t> changed;
+    for (int step = 0; step < 300; ++step) {
+      // Now and then more than there are nodes: then all is begun anew.
+      const size_t news = random() % 16 == 0 ? nodes + 1 : random() % 20;
+      for (size_t i = 0; i < news; ++i) {
+        changed.push_back(static_cast<uint32_t>(random() % nodes));
+        plain[changed.back()] = kNone;
+      }
+      if (news > nodes) std::fill(plain.begin(), plain.end(), kNone);
+      scores.CatchUp(changed);
+      for (int asked = 0; asked < 40; ++asked) {
+        const auto p = static_cast<uint32_t>(random() % nodes);
+        ASSERT_EQ(scores.Knows(p), plain[p] != kNone);
+        if (!scores.Knows(p)) scores.Set(p, plain[p] = static_cast<double>(random() % 10));
+        ASSERT_EQ(scores.At(p), plain[p]);
+      }
+      const bool tight = random() % 2 == 0;
+      if (tight) scores.Tighten();
+      for (size_t block = 0; block < scores.best().size(); ++block) {
+        double highest = kNone;
+        for (size_t p = block * 64; p < std::min<size_t>(nodes, block * 64 + 64); ++p)
+          highest = std::max(highest, plain[p]);
+        ASSERT_TRUE(tight ? scores.best().Of(block) == highest
+                          : scores.best().Of(block) >= highest);
+        ASSERT_GE(scores.best().regions()[block / 64], scores.best().Of(block));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace krafla
