@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the large clusters that the performance figures come from.
 
-  generate.py KIND --nodes N --pods P --out PREFIX    writes PREFIX.json (the cluster) and PREFIX.yaml (the configuration)
+  generate.py KIND --nodes N --pods P [--seed S] --out PREFIX    writes PREFIX.json (the cluster) and PREFIX.yaml (the configuration)
 
 Kinds: allocate preempt reclaim tdm topo idle stuck mixed. The same arguments give the same bytes. Standard library only.
 """
@@ -239,8 +239,8 @@ def mixed(c, N, P, rng, acts, t1, t2):
     return c
 
 
-def write(kind, nodes, pods, prefix):
-    c = scale(kind, nodes, pods, 1)
+def write(kind, nodes, pods, prefix, seed=1):
+    c = scale(kind, nodes, pods, seed)
     with open(prefix + ".json", "w") as f:
         json.dump({"apiVersion": "v1", "kind": "List", "items": c.objs}, f)
     with open(prefix + ".yaml", "w") as f:
@@ -252,9 +252,10 @@ def main():
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--pods", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1, help="another draw of the same kind and size")
     parser.add_argument("--out", required=True)
     a = parser.parse_args()
-    write(a.kind, a.nodes, a.pods, a.out)
+    write(a.kind, a.nodes, a.pods, a.out, a.seed)
 
 
 if __name__ == "__main__":

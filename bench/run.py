@@ -112,7 +112,8 @@ def table(binary, out, repeat, progress):
 
 
 def growth(binary, out, repeat, up_to, progress):
-    """CPU ms by number of nodes, doubled from one to the next. While one cluster is measured the next is made."""
+    """CPU ms and decisions by number of nodes, doubled from one to the next. While one cluster is measured the next is
+    made."""
     kept = {(row[0], row[1], row[2]) for row in ROWS}
     curves = {kind: [] for kind in GROWTH_KINDS}
     sizes = growth_sizes(up_to)
@@ -127,7 +128,8 @@ def growth(binary, out, repeat, up_to, progress):
                 prefix = coming.result()
                 goes_on = larger is not None and (not curve or curve[-1][1] <= LONGEST_MS)
                 coming = make(kind, larger) if goes_on else None
-                curve.append((nodes, measure(binary, prefix, "volcano", repeat)["cpu_ms_min"]))
+                measured = measure(binary, prefix, "volcano", repeat)
+                curve.append((nodes, measured["cpu_ms_min"], sum(measured["decisions"].values())))
                 if (kind, nodes, 10 * nodes) not in kept:
                     for ending in (".json", ".yaml"):
                         os.remove(prefix + ending)
@@ -164,7 +166,7 @@ def svg(curves):
     lines.append('<text x="%d" y="%d" text-anchor="middle">nodes (ten pods each)</text>' % ((left + width - 130) / 2, height - 10))
     colours = ("#1b6ca8", "#c0392b", "#27864b", "#8e44ad", "#b9770e", "#117a65", "#555555", "#d35400")
     for (kind, curve), colour in zip(curves.items(), colours):
-        path = "L".join("%.1f %.1f" % (x(n), y(ms)) for n, ms in curve)
+        path = "L".join("%.1f %.1f" % (x(n), y(ms)) for n, ms, _ in curve)
         lines.append('<path d="M%s" fill="none" stroke="%s" stroke-width="2"/>' % (path, colour))
         lines.append('<text x="%.0f" y="%.0f" fill="%s">%s</text>' % (x(curve[-1][0]) + 8, y(curve[-1][1]) + 4, colour, kind))
     return "\n".join(lines + ["</svg>", ""])
@@ -181,8 +183,11 @@ def show(rows, curves):
                "-" if r["instructions_millions"] is None else "%.0f" % r["instructions_millions"], v["rss_mb"],
                r["volcano_cpu_ms"] / max(v["cpu_ms_min"], 0.001)))
     for kind, curve in curves.items():
-        print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % p for p in curve), "  largest step %.2fx" %
+        print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % (n, ms) for n, ms, _ in curve), "  largest step %.2fx" %
               max([b[1] / a[1] for a, b in zip(curve, curve[1:])], default=0))
+        # Where clusters are drawn by lot, one of twice the size may have three times as much to decide.
+        if all(decisions for _, _, decisions in curve):
+            print("%19s" % "each decision", "  ".join("%d: %.2f us" % (n, 1000 * ms / decisions) for n, ms, decisions in curve))
 
 
 def main():

@@ -154,9 +154,10 @@ std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule&
   if (kept.bits.empty() || changes.size() - kept.synced > blocks / 4) {
     kept.bits.resize(blocks);
     const AmountColumns::Question question = sums.room.Ask(request, kSlack);
-    const uint64_t without = sums.group.needs_candidates ? 0 : ~uint64_t{0};
-    for (size_t block = 0; block < blocks; ++block)
-      kept.bits[block] = question.Fits(block) & (sums.with_candidates[block] | without);
+    question.FitsAll(kept.bits);
+    if (sums.group.needs_candidates)
+      for (size_t block = 0; block < blocks; ++block)
+        kept.bits[block] &= sums.with_candidates[block];
   } else {
     ForEachChanged(kept.synced, [&](uint32_t p) {
       const bool has_room = (!sums.group.needs_candidates || sums.candidates[p] > 0) &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 #include "actions/starving_jobs.h"
 #include "base/check.h"
@@ -13,10 +14,6 @@ namespace krafla {
 namespace {
 
 constexpr uint32_t kWord = 64;
-
-bool IsIn(std::span<const uint64_t> bits, uint32_t position) {
-  return ((bits[position / kWord] >> (position % kWord)) & 1) != 0;
-}
 
 // Calls f with the position of each node in `among` that is allowed, by name, until f says false.
 // `keep` may leave out some of a word's nodes when their turn comes.
@@ -127,7 +124,7 @@ RoomFinder::Nodes RoomFinder::NodesToCompare(TaskId task, const VictimRule& rule
     FindPositions(task, memory);
     nodes.allowed = positions_.size();
     for (const uint32_t p : positions_)
-      if (IsIn(with_room, p)) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
+      if (HasBit(with_room, p)) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
   }
   nodes.with_room = bits_;
   const bool keeps = ranking && session_.node_search().IsNodeLocal(task);
@@ -163,7 +160,7 @@ bool RoomFinder::TryAll(Statement& statement, TaskId task, const VictimRule& rul
   const bool tries_everywhere = session_.log.V(3);
   const std::span<const uint64_t> with_room =
       tries_everywhere ? std::span<const uint64_t>() : room_.NodesFor(task, rule);
-  const auto may_have_room = [&](uint32_t p) { return tries_everywhere || IsIn(with_room, p); };
+  const auto may_have_room = [&](uint32_t p) { return tries_everywhere || HasBit(with_room, p); };
   const bool nowhere = std::none_of(positions_.begin(), positions_.end(), may_have_room);
   if (order == Order::kName) {
     if (nowhere && !positions_.empty()) return Try(statement, task, rule, positions_.front());
@@ -305,7 +302,7 @@ bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& r
     session_.node_search().ScoreAllowed(task, among);
     best_first_.Start(ranking, among);
     for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
-      if (Try(statement, task, rule, p)) return true;
+      if ((!narrows_ || bounds_.MightDo(p)) && Try(statement, task, rule, p)) return true;
     return false;
   }
   bool done = false;
@@ -323,25 +320,28 @@ bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& r
 bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                           const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   std::erase_if(positions_,
-                [&](uint32_t p) { return !IsIn(with_room, p) || !ranking.IsAllowed(p); });
-  if (order == Order::kBestScore) session_.node_search().ScoreAt(task, positions_);
-  std::sort(positions_.begin(), positions_.end(), [&](uint32_t a, uint32_t b) {
-    if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
-      return ranking.scores[a] > ranking.scores[b];
-    return a < b;
-  });
+                [&](uint32_t p) { return !HasBit(with_room, p) || !ranking.IsAllowed(p); });
   // A few are asked sooner than sums are brought up to date.
   constexpr size_t kMany = 32;
   narrows_ = positions_.size() >= kMany && StartNarrowing(task, rule);
   if (narrows_) {
     bits_.assign(with_room.size(), 0);
     for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
-    bounds_.NarrowAll(bits_);
+    for (size_t word = 0; word < bits_.size(); ++word)
+      bits_[word] = bounds_.Narrow(word, bits_[word]);
     losses_matter_ |= bounds_.taken().losses_matter;
   }
-  return std::any_of(positions_.begin(), positions_.end(), [&](uint32_t p) {
-    return (!narrows_ || IsIn(bits_, p)) && Try(statement, task, rule, p);
+  to_try_.clear();
+  std::copy_if(positions_.begin(), positions_.end(), std::back_inserter(to_try_),
+               [&](uint32_t p) { return !narrows_ || HasBit(bits_, p); });
+  if (order == Order::kBestScore) session_.node_search().ScoreAt(task, to_try_);
+  std::sort(to_try_.begin(), to_try_.end(), [&](uint32_t a, uint32_t b) {
+    if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
+      return ranking.scores[a] > ranking.scores[b];
+    return a < b;
   });
+  return std::any_of(to_try_.begin(), to_try_.end(),
+                     [&](uint32_t p) { return Try(statement, task, rule, p); });
 }
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {

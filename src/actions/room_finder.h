@@ -109,6 +109,7 @@ class RoomFinder {
   BestFirst best_first_;
   // Of one call; kept for their memory.
   std::vector<uint32_t> positions_;
+  std::vector<uint32_t> to_try_;
   std::vector<uint64_t> bits_;
   std::vector<double> scores_;
   std::vector<std::pair<double, uint32_t>> heap_;

@@ -6,20 +6,15 @@
 #include <limits>
 #include <utility>
 
+#include "base/words_of_bits.h"
+
 namespace krafla {
 
 namespace {
 
 constexpr uint32_t kBlock = AmountColumns::kBlock;
 
-// Sums made in another order may differ in the last bits; a node too many is only asked.
-constexpr double kSlack = 1;
-
-void SetBit(std::vector<uint64_t>& bits, uint32_t position, bool value) {
-  const uint64_t bit = uint64_t{1} << position % kBlock;
-  uint64_t& word = bits[position / kBlock];
-  word = value ? word | bit : word & ~bit;
-}
+constexpr double kSlack = CandidatesByNode::kSlack;
 
 }  // namespace
 
@@ -37,15 +32,6 @@ bool VictimBounds::Know(TaskId task, const VictimRule& rule) const {
                      [](const VotingTier& tier) { return !tier.voters.empty(); });
 }
 
-// As CandidacyOf, for any task of the queue.
-bool VictimBounds::Counts(const Task& task, QueueId queue) const {
-  if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid()) return false;
-  const QueueId its = session_.cluster.jobs[task.job].queue;
-  if (asking_ == Asking::kPreempt) return its == queue;
-  return task.status == TaskStatus::kRunning && its != queue &&
-         session_.cluster.queues[its].reclaimable;
-}
-
 void VictimBounds::CatchUp() {
   const std::vector<NodeId>& nodes = session_.node_changes();
   const std::vector<TaskChange>& tasks = session_.task_changes();
@@ -54,15 +40,23 @@ void VictimBounds::CatchUp() {
     position_of_.resize(cluster.nodes.size());
     for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p)
       position_of_[cluster.nodes_by_name[p].value] = p;
-    for (const VotingTier& tier : Tiers()) voters_ += tier.voters.size();
+    for (size_t t = 0; t < Tiers().size(); ++t) {
+      voters_ += Tiers()[t].voters.size();
+      for (const VictimLevels* voter : Tiers()[t].voters)
+        if (voter != nullptr && voter->exact_level)
+          exact_.push_back({.tier = t, .levels = voter, .highest = {}, .levels_on = {}});
+    }
     levels_.resize(cluster.jobs.size() * voters_);
     levels_known_.resize(cluster.jobs.size());
+    levels_moved_.resize(cluster.jobs.size());
     nodes_seen_ = nodes.size();
     tasks_seen_ = tasks.size();
     return;
   }
   for (; nodes_seen_ < nodes.size(); ++nodes_seen_) Changed(nodes[nodes_seen_]);
-  for (; tasks_seen_ < tasks.size(); ++tasks_seen_) NoteLevels(tasks[tasks_seen_].task);
+  for (; tasks_seen_ < tasks.size(); ++tasks_seen_) NoteLevels(tasks[tasks_seen_]);
+  for (const JobId job : touched_jobs_) FollowLevels(job);
+  touched_jobs_.clear();
 }
 
 bool VictimBounds::IsUpToDate() const {
@@ -70,90 +64,75 @@ bool VictimBounds::IsUpToDate() const {
          tasks_seen_ == session_.task_changes().size();
 }
 
-// A task of a job has changed: when that gives the job's tasks another level, their nodes have
-// changed.
-void VictimBounds::NoteLevels(TaskId task) {
-  const Cluster& cluster = session_.cluster;
-  const JobId job = cluster.tasks[task].job;
+// A task of a job has changed, and with it maybe the levels of all of the job's.
+void VictimBounds::NoteLevels(TaskChange change) {
+  const JobId job = session_.cluster.tasks[change.task].job;
+  LevelsMoved& moved = levels_moved_[job.value];
+  if (!moved.any()) touched_jobs_.push_back(job);
   bool changed = !levels_known_[job.value];
   levels_known_[job.value] = true;
   size_t at = job.value * voters_;
   for (const VotingTier& tier : Tiers())
     for (const VictimLevels* voter : tier.voters) {
-      const int64_t level = voter != nullptr ? voter->level(task) : 0;
+      const int64_t level = LevelOf(voter, change.task);
       changed |= std::exchange(levels_[at++], level) != level;
     }
-  if (!changed) return;
-  for (const TaskId other : cluster.jobs[job].tasks)
-    if (const NodeId node = cluster.tasks[other].node; node.valid()) Changed(node);
+  moved.changed |= changed;
+  moved.may_rise |= change.kind != TaskChange::Kind::kLost;
+  moved.may_fall |= change.kind != TaskChange::Kind::kGained;
+}
+
+// Once for all its tasks that have changed: when they have another level now, their nodes have
+// changed.
+void VictimBounds::FollowLevels(JobId job) {
+  const LevelsMoved moved = std::exchange(levels_moved_[job.value], {});
+  const bool moves_exact_levels = !fallen_.empty();
+  if (!moved.changed && !moves_exact_levels) return;
+  const Cluster& cluster = session_.cluster;
+  for (const TaskId task : cluster.jobs[job].tasks) {
+    const NodeId node = cluster.tasks[task].node;
+    if (!node.valid()) continue;
+    if (moved.changed) Changed(node);
+    if (!moves_exact_levels) continue;
+    const uint32_t position = position_of_[node.value];
+    // What has fallen is still a bound: it is looked at again when it matters.
+    if (moved.may_rise)
+      ForgetHighest(position);
+    else
+      SetBit(fallen_, position, true);
+  }
+}
+
+void VictimBounds::ForgetHighest(uint32_t position) {
+  for (ExactVoter& voter : exact_) voter.highest.Forget(position);
 }
 
 void VictimBounds::Changed(NodeId node) {
   changes_.push_back(node);
-  if (!is_gathered_.empty()) SetBit(is_gathered_, position_of_[node.value], false);
+  if (tiers_.empty()) return;  // nobody has asked yet
+  candidates_.Forget(position_of_[node.value]);
+  ForgetHighest(position_of_[node.value]);
 }
 
-// Nothing that was gathered for another queue, or in another state, is good for this one.
-void VictimBounds::GatherFor(QueueId queue) {
-  bool same = gathered_for_ == queue && !is_gathered_.empty();
-  size_t at = 0;
-  states_.resize(voters_);
-  for (const VotingTier& tier : Tiers())
-    for (const VictimLevels* voter : tier.voters) {
-      const uint64_t state = voter != nullptr && voter->state ? voter->state() : 0;
-      same &= std::exchange(states_[at++], state) == state;
-    }
-  if (same) return;
+// Nothing that is known of candidates of another queue, or in another state, is good for this one.
+void VictimBounds::AskAbout(QueueId queue) {
+  if (!candidates_.Begin(queue, asking_) || exact_.empty()) return;
   const size_t nodes = session_.cluster.nodes_by_name.size();
-  gathered_for_ = queue;
-  is_gathered_.assign((nodes + kBlock - 1) / kBlock, 0);
-  gathered_.resize(nodes);
-  future_idle_.resize(nodes * static_cast<size_t>(session_.cluster.kinds.size()));
-}
-
-void VictimBounds::Gather(uint32_t position) {
-  SetBit(is_gathered_, position, true);
-  const Cluster& cluster = session_.cluster;
-  const NodeId node = cluster.nodes_by_name[position];
-  const int kinds = cluster.kinds.size();
-  double* idle = &future_idle_[position * static_cast<size_t>(kinds)];
-  for (int kind = 0; kind < kinds; ++kind)
-    idle[kind] = cluster.idle[node].Get(kind) + cluster.releasing[node].Get(kind) -
-                 cluster.pipelined[node].Get(kind);
-  Gathered& here = gathered_[position];
-  here.tasks.clear();
-  here.candidates.clear();
-  here.levels.clear();
-  here.amounts.clear();
-  jobs_.clear();
-  for (const TaskId id : cluster.nodes[node].tasks) {
-    const Task& task = cluster.tasks[id];
-    if (!Counts(task, gathered_for_)) continue;
-    const bool first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
-    if (first) jobs_.push_back(task.job);
-    here.tasks.push_back(id);
-    const Resource& request = cluster.classes[task.cls].request;
-    for (int kind = 0; kind < kinds; ++kind) here.amounts.push_back(request.Get(kind));
-    here.candidates.push_back(
-        {.first_of_job = first,
-         .harmless = asking_ == Asking::kReclaim || !session_.TriedInVainMatters(id)});
-    for (const VotingTier& tier : Tiers())
-      for (const VictimLevels* voter : tier.voters)
-        here.levels.push_back(voter != nullptr ? voter->level(id)
-                                               : std::numeric_limits<int64_t>::max());
+  fallen_.assign((nodes + kBlock - 1) / kBlock, 0);
+  for (ExactVoter& voter : exact_) {
+    voter.highest.Begin(nodes);
+    voter.levels_on.resize(nodes);
   }
 }
 
 const std::vector<TaskId>* VictimBounds::CandidatesOn(uint32_t position) const {
-  if ((is_gathered_[position / kBlock] >> position % kBlock & 1) == 0 || !IsUpToDate())
-    return nullptr;
-  return &gathered_[position].tasks;
+  if (!candidates_.IsKnown(position) || !IsUpToDate()) return nullptr;
+  return &candidates_.At(position).tasks;
 }
 
 // Amounts are added up in plain columns: this is done for every node where something has changed,
 // once for each of the sums.
 void VictimBounds::AddUp(Sums& sums, uint32_t position) {
-  if ((is_gathered_[position / kBlock] >> position % kBlock & 1) == 0) Gather(position);
   const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const uint64_t all_voters = (uint64_t{1} << voters) - 1;
@@ -166,9 +145,9 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   bool all_harmless = true;
   bool passing_harmless = true;
   uint64_t somebody = 0;  // a bit per voter who names any
-  const Gathered& here = gathered_[position];
+  const CandidatesByNode::OnNode& here = candidates_.At(position);
   for (size_t c = 0; c < here.candidates.size(); ++c) {
-    const Candidate& candidate = here.candidates[c];
+    const CandidatesByNode::Candidate& candidate = here.candidates[c];
     const int64_t* level = here.levels.data() + c * voters_ + sums.first_voter;
     const double* amounts = here.amounts.data() + c * kinds;
     uint64_t naming = 0;
@@ -186,7 +165,7 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   // those whom the last ones name.
   const bool agree = decided || session_.compat.empty_intersection;
   const double* goes = agree ? passing.data() : all.data();
-  const double* idle = &future_idle_[position * kinds];
+  const double* idle = candidates_.FutureIdle(position);
   double* freed = &sums.freed[position * kinds];
   double* most_freed = &sums.most_freed[position / kBlock * kinds];
   for (size_t kind = 0; kind < kinds; ++kind) {
@@ -202,7 +181,7 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
 VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task) {
   needed_.clear();
   for (const VictimLevels* voter : Tiers()[tier].voters) {
-    needed_.push_back(voter != nullptr ? voter->needed(task) : 0);
+    needed_.push_back(LevelNeededBy(voter, task));
     needed_.push_back(voter != nullptr && voter->state ? static_cast<int64_t>(voter->state()) : 0);
   }
   const auto found = std::find_if(sums_.begin(), sums_.end(), [&](const auto& sums) {
@@ -233,7 +212,6 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
 
 void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
-  if (asked_steps_.by_kind.empty()) asked_steps_ = AmountSteps::Of(session_.cluster, kSlack);
   sums.room.Begin(n, asked_steps_);
   sums.freed.resize(n * sums.room.kinds());
   sums.most_freed.resize(sums.room.blocks() * sums.room.kinds());
@@ -256,11 +234,10 @@ void VictimBounds::CatchUp(Sums& sums) {
 void VictimBounds::BringUpToDate(Sums& sums, size_t block, uint64_t nodes) {
   nodes &= sums.stale[block];
   sums.stale[block] &= ~nodes;
-  for (; nodes != 0; nodes &= nodes - 1) {
-    const uint32_t p =
-        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
-    AddUp(sums, p);
-  }
+  candidates_.Find(block, nodes);
+  for (; nodes != 0; nodes &= nodes - 1)
+    AddUp(sums,
+          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes)));
 }
 
 void VictimBounds::Start(TaskId task, const VictimRule& rule) {
@@ -268,6 +245,7 @@ void VictimBounds::Start(TaskId task, const VictimRule& rule) {
   rule_ = rule;
   asking_ = rule.asking();
   taken_ = {};
+  asked_about_.clear();
   AskTiers();
 }
 
@@ -282,71 +260,255 @@ void VictimBounds::AskTiers() {
     missing = session_.ShareMissing(queue, task_);
   asks_share_ = missing && !missing->IsEmpty();
   if (asks_share_) missing_ = *missing;
-  GatherFor(queue);
+  AskAbout(queue);
+  if (asked_steps_.by_kind.empty()) asked_steps_ = AmountSteps::Of(cluster, kSlack);
+  if (!exact_.empty()) fits_idle_ = candidates_.NodesThatFit(cls, asked_steps_);
   tiers_.clear();
   for (size_t t = 0; t < Tiers().size(); ++t)
     if (!Tiers()[t].voters.empty()) {
       TierQuestion& question = tiers_.emplace_back();
       question.sums = &SumsOf(queue, t, task_);
       question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
-      if (std::exchange(question.sums->asked_by, cls) != cls)
-        question.sums->known.assign(question.sums->stale.size(), 0);
+      for (ExactVoter& voter : exact_)
+        if (voter.tier == t) question.exact = &voter;
+      if (question.exact != nullptr) {
+        question.exactly_needed = question.exact->levels->exactly_needed(task_);
+        question.may_have = question.exact->highest.MayHave(question.exactly_needed);
+      }
+      if (std::exchange(question.sums->asked_by, cls) != cls) FindRoomForAnother(question);
     }
 }
 
-// Those of a block's nodes on which as much goes as is missing in the queue's share.
+// Whether as much goes as is missing in the queue's share.
+bool VictimBounds::FreesEnough(const double* freed) const {
+  for (uint64_t mask = missing_.mask(); mask != 0; mask &= mask - 1) {
+    const int kind = std::countr_zero(mask);
+    if (!LessEqualAmount(missing_.Get(kind) - kSlack, freed[kind])) return false;
+  }
+  return true;
+}
+
 uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const {
   const size_t kinds = sums.room.kinds();
-  const auto is_enough = [&](const double* freed) {
-    for (uint64_t mask = missing_.mask(); mask != 0; mask &= mask - 1) {
-      const int kind = std::countr_zero(mask);
-      if (!LessEqualAmount(missing_.Get(kind) - kSlack, freed[kind])) return false;
-    }
-    return true;
-  };
-  if (!is_enough(&sums.most_freed[block * kinds])) return 0;
+  if (!FreesEnough(&sums.most_freed[block * kinds])) return 0;
   for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
     const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
-    if (!is_enough(&sums.freed[p * kinds])) nodes &= ~(rest & -rest);
+    if (!FreesEnough(&sums.freed[p * kinds])) nodes &= ~(rest & -rest);
   }
   return nodes;
 }
 
-uint64_t VictimBounds::NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes) {
+// Those of a block's nodes on which somebody's exact level is high enough, or nobody has to go.
+uint64_t VictimBounds::NodesThatNameSomebody(const TierQuestion& tier, size_t block,
+                                             uint64_t nodes) {
+  if (tier.exact == nullptr) return nodes;
+  nodes &= tier.may_have[block] | fits_idle_[block];
+  for (uint64_t rest = nodes & ~fits_idle_[block]; rest != 0; rest &= rest - 1) {
+    const uint32_t p =
+        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(rest));
+    if (tier.exact->highest.At(p) < tier.exactly_needed) nodes &= ~(rest & -rest);
+  }
+  return nodes;
+}
+
+void VictimBounds::FindHighest(size_t block, uint64_t nodes) {
+  candidates_.Find(block, nodes);
+  for (; nodes != 0; nodes &= nodes - 1)
+    FindHighest(static_cast<uint32_t>(block * kBlock) +
+                static_cast<uint32_t>(std::countr_zero(nodes)));
+}
+
+// The exact levels of the candidates on a node.
+void VictimBounds::FindHighest(uint32_t p) {
+  SetBit(fallen_, p, false);
+  for (ExactVoter& voter : exact_) {
+    double highest = -std::numeric_limits<double>::infinity();
+    std::vector<double>& levels = voter.levels_on[p];
+    levels.clear();
+    for (const TaskId task : candidates_.At(p).tasks) {
+      levels.push_back(voter.levels->exact_level(task));
+      highest = std::max(highest, levels.back());
+    }
+    voter.highest.Set(p, highest);
+  }
+}
+
+// Nothing is known of tasks of this class: it is found out from the sums that are up to date.
+void VictimBounds::FindRoomForAnother(TierQuestion& tier) {
+  Sums& sums = *tier.sums;
+  sums.known.resize(sums.stale.size());
+  for (size_t block = 0; block < sums.stale.size(); ++block) sums.known[block] = ~sums.stale[block];
+  tier.fits.FitsAll(sums.fitting);
+}
+
+// Finds out which of a block's nodes have room, and how high levels are there, where that is not
+// known yet.
+void VictimBounds::FindOut(TierQuestion& tier, size_t block, uint64_t nodes) {
   Sums& sums = *tier.sums;
   if (const uint64_t unknown = nodes & ~sums.known[block]; unknown != 0) {
     BringUpToDate(sums, block, unknown);
     sums.known[block] |= unknown;
     sums.fitting[block] = (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
   }
-  return sums.fitting[block];
+  if (tier.exact != nullptr)
+    FindHighest(block, nodes & sums.fitting[block] & tier.exact->highest.Unknown(block));
 }
 
 uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   if (nodes == 0) return 0;
   // A try since then may have left something behind.
   if (!IsUpToDate()) AskTiers();
-  return NarrowBlock(block, nodes);
+  for (TierQuestion& tier : tiers_) FindOut(tier, block, nodes);
+  return Judge(block, nodes, true);
 }
 
+// Mostly there is nothing to find out: what is known is combined, some words at a time.
 void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
-  for (size_t block = 0; block < nodes.size(); ++block)
-    if (nodes[block] != 0) nodes[block] = NarrowBlock(block, nodes[block]);
+  asked_about_.assign(nodes.begin(), nodes.end());
+  for (TierQuestion& tier : tiers_) {
+    const uint64_t* asked = nodes.data();
+    const uint64_t* known = tier.sums->known.data();
+    const uint64_t* fitting = tier.sums->fitting.data();
+    const auto find_out = [&](size_t block, uint64_t unknown) {
+      FindOut(tier, block, unknown);  // which changes no other block's words
+      return true;
+    };
+    if (tier.exact == nullptr) {
+      ForEachWordNotZero(
+          nodes.size(), [=](size_t block) { return asked[block] & ~known[block]; }, find_out);
+    } else {
+      const uint64_t* levels_known = tier.exact->highest.known();
+      ForEachWordNotZero(
+          nodes.size(),
+          [=](size_t block) {
+            return asked[block] & ~(known[block] & (levels_known[block] | ~fitting[block]));
+          },
+          find_out);
+    }
+  }
+  constexpr size_t kWords = 8;
+  size_t block = 0;
+  for (; block + kWords <= nodes.size(); block += kWords) Combine<kWords>(&nodes[block], block);
+  for (; block < nodes.size(); ++block) Combine<1>(&nodes[block], block);
 }
 
-uint64_t VictimBounds::NarrowBlock(size_t block, uint64_t nodes) {
+template <size_t kWords>
+void VictimBounds::Combine(uint64_t* nodes, size_t first) const {
+  std::array<uint64_t, kWords> undecided;
+  std::array<uint64_t, kWords> kept{};
+  std::copy_n(nodes, kWords, undecided.begin());
+  for (const TierQuestion& tier : tiers_) {
+    const Sums& sums = *tier.sums;
+    const uint64_t* fitting = sums.fitting.data() + first;
+    const uint64_t* decided = sums.decided.data() + first;
+    std::array<uint64_t, kWords> room;
+    for (size_t i = 0; i < kWords; ++i) room[i] = fitting[i] & undecided[i];
+    if (tier.exact != nullptr) {
+      const uint64_t* may_have = tier.may_have + first;
+      const uint64_t* fits_idle = fits_idle_.data() + first;
+      for (size_t i = 0; i < kWords; ++i) room[i] &= may_have[i] | fits_idle[i];
+    }
+    if (asks_share_)
+      for (size_t i = 0; i < kWords; ++i)
+        if (room[i] != 0) room[i] = NodesWithShare(sums, first + i, room[i]);
+    for (size_t i = 0; i < kWords; ++i) {
+      kept[i] |= room[i];
+      undecided[i] &= ~decided[i];
+    }
+  }
+  std::copy_n(kept.begin(), kWords, nodes);
+}
+
+bool VictimBounds::MightDo(uint32_t position) {
+  const size_t block = position / kBlock;
+  const uint64_t bit = uint64_t{1} << position % kBlock;
+  bool decided = false;  // by an earlier tier
+  bool has_room = false;
+  bool nobody = true;
+  for (const TierQuestion& tier : tiers_) {
+    const Sums& sums = *tier.sums;
+    bool nobody_here = (sums.nobody[block] & bit) != 0;
+    if (!decided && (sums.fitting[block] & bit) != 0) {
+      // Who is named by several voters is not as easily told.
+      if (tier.exact == nullptr || Tiers()[sums.tier].voters.size() > 1) return true;
+      Named named = NamedOn(tier, position);
+      if (named.Do() && HasBit(fallen_, position)) {
+        FindHighest(position);
+        named = NamedOn(tier, position);
+      }
+      if (named.Do()) return true;
+      has_room |= named.have_room;
+      nobody_here = named.nobody;
+    }
+    decided |= (sums.decided[block] & bit) != 0;
+    nobody &= nobody_here;
+  }
+  taken_.losses_matter |= !nobody;
+  uint32_t& first = has_room ? taken_.for_share : taken_.for_votes;
+  first = std::min(first, position);
+  return false;
+}
+
+// What those would leave whom a tier's only voter names.
+VictimBounds::Named VictimBounds::NamedOn(const TierQuestion& tier, uint32_t position) const {
+  const CandidatesByNode::OnNode& here = candidates_.At(position);
+  const std::vector<double>& levels = tier.exact->levels_on[position];
+  const size_t kinds = tier.sums->room.kinds();
+  std::array<double, ResourceKinds::kMax> freed;
+  std::fill_n(freed.begin(), kinds, 0);
+  Named named;
+  for (size_t c = 0; c < levels.size(); ++c) {
+    if (levels[c] < tier.exactly_needed) continue;
+    named.nobody = false;
+    const double* amounts = here.amounts.data() + c * kinds;
+    for (size_t kind = 0; kind < kinds; ++kind) freed[kind] += amounts[kind];
+    named.harmless &= here.candidates[c].harmless;
+  }
+  named.have_share = !asks_share_ || FreesEnough(freed.data());
+  const double* idle = candidates_.FutureIdle(position);
+  const Resource& request = session_.cluster.Request(task_);
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = std::countr_zero(rest);
+    const auto at = static_cast<size_t>(kind);
+    named.have_room &= LessEqualAmount(request.Get(kind) - kSlack, idle[at] + freed[at]);
+  }
+  return named;
+}
+
+// What NarrowAll has left was noted when it was asked about.
+const VictimBounds::Taken& VictimBounds::taken() {
+  const auto is_all_known = [this] {
+    return taken_.losses_matter && taken_.for_votes != kNowhere &&
+           (!asks_share_ || taken_.for_share != kNowhere);
+  };
+  for (size_t block = 0; block < asked_about_.size() && !is_all_known(); ++block)
+    if (asked_about_[block] != 0) (void)Judge(block, asked_about_[block], false);
+  asked_about_.clear();
+  return taken_;
+}
+
+uint64_t VictimBounds::NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const {
+  if (nodes == 0) return 0;
+  return NodesThatFreeEnough(sums, block, nodes) | (nodes & ~sums.harmless[block]);
+}
+
+// Of a block of which everything is found out: notes what is taken off, gives back the rest.
+uint64_t VictimBounds::Judge(size_t block, uint64_t nodes, bool exactly) {
   uint64_t left = nodes;  // not decided by an earlier tier
   uint64_t with_room = 0;
   uint64_t with_share = 0;
   uint64_t nobody = ~uint64_t{0};  // in no tier: and who loses tasks is not let go then either
   for (const TierQuestion& tier : tiers_) {
-    const uint64_t room = NodesWithRoom(tier, block, nodes) & left;
-    with_room |= room;
-    with_share |= asks_share_ ? NodesThatFreeEnough(*tier.sums, block, room) |
-                                    (room & ~tier.sums->harmless[block])
-                              : room;
-    left &= ~tier.sums->decided[block];
-    nobody &= tier.sums->nobody[block];
+    const Sums& sums = *tier.sums;
+    const uint64_t room = sums.fitting[block] & left;
+    const uint64_t named = exactly ? NodesThatNameSomebody(tier, block, room)
+                           : tier.exact != nullptr
+                               ? room & (tier.may_have[block] | fits_idle_[block])
+                               : room;
+    with_room |= named;
+    with_share |= asks_share_ ? NodesWithShare(sums, block, named) : named;
+    left &= ~sums.decided[block];
+    nobody &= sums.nobody[block] | (room & ~named);
   }
   const auto note = [&](uint32_t& first, uint64_t bits) {
     if (bits != 0)

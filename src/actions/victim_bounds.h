@@ -7,8 +7,11 @@
 //    label, or the shape of its pods, makes no difference.
 // 2. Tiers are summed up by themselves, since fewer tasks differ in what one tier needs. What the
 //    second tier would let go counts only where the first may let nobody go.
-// 3. Who counts on a node, and their levels, are gathered once for all sums.
-// 4. Sums follow the session's changed nodes, and the nodes of jobs of which a level has changed:
+// 3. Who counts on a node is looked up once for all sums (candidates_by_node.h).
+// 4. Where nearly every task needs another level, sums would be made for each. Instead the highest
+//    level on a node is compared with what the task needs (highest_levels.h), and those who have
+//    enough are summed up when a node is about to be tried.
+// 5. Sums follow the session's changed nodes, and the nodes of jobs of which a level has changed:
 //    these are marked, and added up again when somebody asks about them.
 //
 // The bounds are wide: what is left is asked. For preemption between jobs of a queue, and reclaim.
@@ -19,6 +22,8 @@
 #include <span>
 #include <vector>
 
+#include "actions/candidates_by_node.h"
+#include "actions/highest_levels.h"
 #include "actions/victim_search.h"
 #include "session/amount_columns.h"
 #include "session/session.h"
@@ -29,12 +34,12 @@ class VictimBounds {
  public:
   static constexpr uint32_t kNowhere = UINT32_MAX;
 
-  explicit VictimBounds(Session& session) : session_(session) {}
+  explicit VictimBounds(Session& session) : session_(session), candidates_(session) {}
 
   // Whether anything is known about whom a task may evict.
   bool Know(TaskId task, const VictimRule& rule) const;
 
-  // A node of each kind that was taken off, by position.
+  // Some node of each kind that was taken off, by position.
   struct Taken {
     uint32_t for_votes = kNowhere;
     uint32_t for_share = kNowhere;
@@ -47,12 +52,14 @@ class VictimBounds {
   void Start(TaskId task, const VictimRule& rule);
   // Takes such nodes off a block's, a bit each; as things are now.
   uint64_t Narrow(size_t block, uint64_t nodes);
-  // Off all blocks, none of which has been asked about since Start.
+  // Off all blocks, none of which has been asked about since Start. Levels are rounded for that:
+  // of one that is left, and about to be tried, more is known.
   void NarrowAll(std::span<uint64_t> nodes);
+  bool MightDo(uint32_t position);
   // The candidates on a node, in its order of tasks; null when they are not known as things are.
   const std::vector<TaskId>* CandidatesOn(uint32_t position) const;
   // Of all blocks since Start.
-  const Taken& taken() const { return taken_; }
+  const Taken& taken();
 
  private:
   // What one tier may let go, for tasks of a queue that need the same levels.
@@ -77,27 +84,43 @@ class VictimBounds {
     std::vector<uint64_t> fitting;
   };
   const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
-  bool Counts(const Task& task, QueueId queue) const;
-  void GatherFor(QueueId queue);
-  void Gather(uint32_t position);
+  void AskAbout(QueueId queue);
   void CatchUp();
   void Changed(NodeId node);
   bool IsUpToDate() const;
   void AskTiers();
-  void NoteLevels(TaskId task);
+  void NoteLevels(TaskChange change);
+  void FollowLevels(JobId job);
   Sums& SumsOf(QueueId queue, size_t tier, TaskId task);
   void Begin(Sums& sums);
   void CatchUp(Sums& sums);
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
   void AddUp(Sums& sums, uint32_t position);
   struct TierQuestion;
-  uint64_t NarrowBlock(size_t block, uint64_t nodes);
+  void FindRoomForAnother(TierQuestion& tier);
+  void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
+  uint64_t Judge(size_t block, uint64_t nodes, bool exactly);
+  template <size_t kWords>
+  void Combine(uint64_t* nodes, size_t first) const;
+  uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
-  uint64_t NodesWithRoom(const TierQuestion& tier, size_t block, uint64_t nodes);
+  bool FreesEnough(const double* freed) const;
+  struct Named {
+    bool nobody = true;
+    bool have_room = true;
+    bool have_share = true;
+    bool harmless = true;
+    bool Do() const { return have_room && (have_share || !harmless); }
+  };
+  Named NamedOn(const TierQuestion& tier, uint32_t position) const;
+  uint64_t NodesThatNameSomebody(const TierQuestion& tier, size_t block, uint64_t nodes);
+  struct ExactVoter;
+  void FindHighest(size_t block, uint64_t nodes);
+  void FindHighest(uint32_t position);
+  void ForgetHighest(uint32_t position);
 
   Session& session_;
-  // Made with the first sums.
-  AmountSteps asked_steps_;
+  AmountSteps asked_steps_;  // made when first needed
   Asking asking_ = Asking::kPreempt;
   std::vector<std::unique_ptr<Sums>> sums_;
   uint64_t asked_ = 0;
@@ -110,30 +133,34 @@ class VictimBounds {
   size_t voters_ = 0;
   std::vector<int64_t> levels_;
   std::vector<bool> levels_known_;  // by JobId
+  struct LevelsMoved {
+    bool changed = false;
+    bool may_rise = false;
+    bool may_fall = false;
+    bool any() const { return may_rise || may_fall; }
+  };
+  std::vector<LevelsMoved> levels_moved_;  // by JobId; of those that are touched:
+  std::vector<JobId> touched_jobs_;
   std::vector<uint32_t> position_of_;
-  // Who counts on each node, looked up once for all sums of a queue: tasks, their jobs and classes
-  // lie all over the memory, and what follows from them is needed once per number that tasks need.
-  struct Candidate {
-    bool first_of_job;
-    bool harmless;  // trying in vain would leave nothing behind
+  CandidatesByNode candidates_;
+  std::span<const uint64_t> fits_idle_;  // where nobody has to go; only with exact levels
+  // Voters who know levels exactly, one of a tier.
+  struct ExactVoter {
+    size_t tier;
+    const VictimLevels* levels;
+    HighestLevels highest;
+    std::vector<std::vector<double>> levels_on;  // by position, of its candidates; where known
   };
-  struct Gathered {
-    std::vector<TaskId> tasks;
-    std::vector<Candidate> candidates;
-    std::vector<int64_t> levels;  // by candidate and voter
-    std::vector<double> amounts;  // by candidate and kind
-  };
-  QueueId gathered_for_;
-  std::vector<uint64_t> states_;       // of voters, as of then
-  std::vector<uint64_t> is_gathered_;  // a bit per node
-  std::vector<Gathered> gathered_;     // by position
-  std::vector<double> future_idle_;    // by position and kind
+  std::vector<ExactVoter> exact_;
+  std::vector<uint64_t> fallen_;  // a bit per node: levels there may be lower than is known
   // Of one call, kept for their memory.
   std::vector<int64_t> needed_;
-  std::vector<JobId> jobs_;
   struct TierQuestion {
     Sums* sums;
     AmountColumns::Question fits;
+    ExactVoter* exact = nullptr;  // null: there is none
+    double exactly_needed = 0;
+    const uint64_t* may_have = nullptr;  // by block
   };
   // Since Start.
   TaskId task_;
@@ -141,7 +168,8 @@ class VictimBounds {
   bool asks_share_ = false;
   Resource missing_;  // of the queue's share
   std::vector<TierQuestion> tiers_;
-  Taken taken_;
+  Taken taken_;  // but for asked_about_
+  std::vector<uint64_t> asked_about_;
 };
 
 }  // namespace krafla

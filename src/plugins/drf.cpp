@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,11 +27,6 @@ namespace {
 // Shares that differ by no more are equal where a victim is chosen; orders compare exactly.
 constexpr double kShareDelta = 0.000001;
 
-// Never falls where the share rises.
-int64_t Octave(double share) {
-  return share > 0 ? std::ilogb(share) : std::numeric_limits<int64_t>::min();
-}
-
 class DrfPlugin final : public Plugin {
  public:
   void Open(Session& session, const PluginOption& option, PluginHooks& hooks) override;
@@ -50,6 +44,7 @@ class DrfPlugin final : public Plugin {
   // The share of the task's job once it has this task too.
   double ShareWith(TaskId task) const;
   double ShareWithout(JobId job, TaskId candidate);
+  double ShareWithoutOnly(TaskId candidate) const;
   void NoteAllocated(TaskId task);
   void NoteDeallocated(TaskId task);
   void FollowInTree(JobId job, TaskId task, bool gained);
@@ -121,16 +116,10 @@ void DrfPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
     words.push_back(asking == Asking::kReclaim && tree_ ? ++questions_ : 0);
     words.push_back(std::bit_cast<uint64_t>(ShareWith(task)));
   };
-  // A job without one of its tasks has no larger a share than with it. What tasks need is rounded
-  // down, so that a few numbers stand for all of them.
-  hooks.preempt_levels =
-      VictimLevels{.level =
-                       [this](TaskId id) {
-                         const JobId job = cluster_->tasks[id].job;
-                         return job.valid() ? Octave(Share(job) + kShareDelta)
-                                            : std::numeric_limits<int64_t>::min();
-                       },
-                   .needed = [this](TaskId id) { return Octave(ShareWith(id) - kShareDelta); }};
+  // A little more than the delta is taken off: a difference is rounded.
+  hooks.preempt_levels = VictimLevels{
+      .exact_level = [this](TaskId id) { return ShareWithoutOnly(id); },
+      .exactly_needed = [this](TaskId id) { return ShareWith(id) - kShareDelta * 1.000001; }};
   hooks.on_allocate = [this](TaskId task) { NoteAllocated(task); };
   hooks.on_deallocate = [this](TaskId task) { NoteDeallocated(task); };
 
@@ -231,21 +220,28 @@ double DrfPlugin::ShareWith(TaskId task) const {
   return DominantShare(with_task, cluster_->total);
 }
 
+// The share of a task's job without this task.
+double DrfPlugin::ShareWithoutOnly(TaskId candidate) const {
+  const JobId job = cluster_->tasks[candidate].job;
+  if (!job.valid()) return 0;
+  const Resource& request = cluster_->Request(candidate);
+  if (cluster_->jobs[job].Count(TaskStatus::kPipelined) == 0)
+    return DominantShareWithout(cluster_->jobs[job].allocated, request, cluster_->total);
+  return DominantShareWithout(AllocatedOf(job), request, cluster_->total);
+}
+
 // The job's share without this candidate and those of the job that came before it in this vote.
 // Most jobs have one candidate on a node: only for a second one is a copy made.
 double DrfPlugin::ShareWithout(JobId job, TaskId candidate) {
   TaskId& first = first_.Get(job, [] { return TaskId{}; });
-  const Resource& request = cluster_->Request(candidate);
   if (!first.valid()) {
     first = candidate;
-    if (cluster_->jobs[job].Count(TaskStatus::kPipelined) == 0)
-      return DominantShareWithout(cluster_->jobs[job].allocated, request, cluster_->total);
-    return DominantShareWithout(AllocatedOf(job), request, cluster_->total);
+    return ShareWithoutOnly(candidate);
   }
   const bool is_second = !what_if_.Has(job);
   Resource& left = what_if_.At(job, AllocatedOf(job));
   if (is_second) left.Sub(cluster_->Request(first));
-  left.Sub(request);
+  left.Sub(cluster_->Request(candidate));
   return DominantShare(left, cluster_->total);
 }
 

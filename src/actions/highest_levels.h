@@ -1,0 +1,41 @@
+// The highest level of the candidates on each node, for a plugin that knows levels exactly
+// (VictimLevels::exact_level), in rows of bits: which nodes may have as much as a task needs is
+// asked of all of them at the price of a word per 64 nodes.
+//
+// Rows stand for levels a quarter of an octave apart. What a task needs is rounded down to one, so
+// a few nodes with less are among those that may have enough; they are told apart by the number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace krafla {
+
+class HighestLevels {
+ public:
+  // By position; nothing is known.
+  void Begin(size_t nodes);
+  void Forget(uint32_t position);
+  // A bit per node of a block.
+  uint64_t Unknown(size_t block) const { return ~known_[block]; }
+  const uint64_t* known() const { return known_.data(); }
+  void Set(uint32_t position, double level);
+
+  double At(uint32_t position) const { return level_[position]; }
+  // By block, a bit per node: of those that are known, the others have less.
+  const uint64_t* MayHave(double needed) const { return rows_.data() + Row(needed) * blocks_; }
+
+ private:
+  // From all nodes to those with a level of 1 or more.
+  static constexpr size_t kRows = 128;
+  static size_t Row(double level);
+
+  size_t blocks_ = 0;
+  std::vector<uint64_t> known_;
+  std::vector<double> level_;   // by position
+  std::vector<uint8_t> row_;    // by position: the last one it is in
+  std::vector<uint64_t> rows_;  // by row and block
+};
+
+}  // namespace krafla
