@@ -93,7 +93,8 @@ void CandidatesByNode::FindAt(uint32_t position) {
     for (int kind = 0; kind < kinds; ++kind) here.amounts.push_back(request.Get(kind));
     here.candidates.push_back(
         {.first_of_job = first,
-         .harmless = asking_ == Asking::kReclaim || !session_.TriedInVainMatters(id)});
+         .harmless = asking_ == Asking::kReclaim || !session_.TriedInVainMatters(id),
+         .queue = cluster.jobs[task.job].queue});
     for (const VotingTier& tier : session_.voting_tiers(asking_))
       for (const VictimLevels* voter : tier.voters) here.levels.push_back(LevelOf(voter, id));
   }

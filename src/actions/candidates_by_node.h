@@ -22,6 +22,7 @@ class CandidatesByNode {
   struct Candidate {
     bool first_of_job;
     bool harmless;  // trying in vain would leave nothing behind
+    QueueId queue;
   };
   struct OnNode {
     std::vector<TaskId> tasks;  // in the node's order of tasks

@@ -15,6 +15,9 @@ namespace {
 
 constexpr uint32_t kWord = 64;
 
+// So many tries in vain are less work than bounds.
+constexpr uint32_t kFew = 4;
+
 // Calls f with the position of each node in `among` that is allowed, by name, until f says false.
 // `keep` may leave out some of a word's nodes when their turn comes.
 template <class Keep, class F>
@@ -32,6 +35,8 @@ void ForEachAllowed(const NodeRanking& ranking, std::span<const uint64_t> among,
       });
 }
 
+constexpr auto kKeepAll = [](size_t, uint64_t bits) { return bits; };
+
 // How far a try got that ended with this event.
 int Distance(const TraceEvent& event) {
   return event.code * 2 + (event.c > 0 ? 1 : 0);
@@ -45,6 +50,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
   refused_.clear();
   narrows_ = false;
   losses_matter_ = false;
+  last_ = std::exchange(this_, std::nullopt);
   NodeSearch& search = session_.node_search();
   if (session_.log.V(3) || !search.CanRank(task, memory)) {
     repeated_.NoteUnknown();
@@ -234,17 +240,28 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
       return TryWithoutShare(statement, task, rule, ranking, with_room);
   }
   // Whoever asks what somebody has asked before, and was soon content, will be so again.
-  constexpr uint32_t kFew = 4;
   uint32_t* before = nullptr;
   if (has_key) {
     if (tried_before_.size() >= kMaxKeys) tried_before_.clear();
     before = &tried_before_.try_emplace(KnownInVain::Hash{}(key_), UINT32_MAX).first->second;
   }
-  narrows_ = (before == nullptr || *before > kFew) && StartNarrowing(task, rule);
+  const bool goes_on = order == Order::kBestScore && GoOn(task, rule, ranking, with_room);
+  if (!goes_on) narrows_ = (before == nullptr || *before > kFew) && StartNarrowing(task, rule);
   const size_t in_vain_before = tries_in_vain_;
-  const bool done = TryThese(statement, task, rule, order, ranking, with_room);
+  const bool done = order == Order::kBestScore
+                        ? TryByScore(statement, task, rule, ranking, with_room, goes_on)
+                        : TryByName(statement, task, rule, ranking, with_room);
   if (before != nullptr) *before = static_cast<uint32_t>(tries_in_vain_ - in_vain_before);
   if (done || !narrows_) return done;
+  if (goes_on) {
+    // What is left out was so for a task before: it is told of this one.
+    bounds_.Start(task, rule);
+    LeaveOut(ranking, with_room);
+    ForEachAllowed(ranking, in_turn_.among(), kKeepAll, [&](uint32_t p) {
+      (void)bounds_.MightDo(p);
+      return true;
+    });
+  }
   const VictimBounds::Taken taken = bounds_.taken();
   return taken.any() && TryForTheRecord(statement, task, rule, ranking, taken);
 }
@@ -254,8 +271,7 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
 bool RoomFinder::TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
                                  const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   bool done = false;
-  const auto keep_all = [](size_t, uint64_t bits) { return bits; };
-  ForEachAllowed(ranking, with_room, keep_all, [&](uint32_t p) {
+  ForEachAllowed(ranking, with_room, kKeepAll, [&](uint32_t p) {
     done = Try(statement, task, rule, p);
     return !done && !losses_matter_;  // they do: it was the share, not the room
   });
@@ -264,9 +280,12 @@ bool RoomFinder::TryWithoutShare(Statement& statement, TaskId task, const Victim
 
 // Whether nodes are to be left out where the plugins would not let enough go. Sums are worth it
 // when many have been asked in vain: making them is like asking some more.
+bool RoomFinder::MayNarrow(TaskId task, const VictimRule& rule) const {
+  return tries_in_vain_ >= session_.cluster.nodes_by_name.size() / 4 && bounds_.Know(task, rule);
+}
+
 bool RoomFinder::StartNarrowing(TaskId task, const VictimRule& rule) {
-  if (tries_in_vain_ < session_.cluster.nodes_by_name.size() / 4 || !bounds_.Know(task, rule))
-    return false;
+  if (!MayNarrow(task, rule)) return false;
   bounds_.Start(task, rule);
   return true;
 }
@@ -287,24 +306,129 @@ bool RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const Victim
   return done;
 }
 
-// The nodes in `among`, a bit per position.
-bool RoomFinder::TryThese(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                          const NodeRanking& ranking, std::span<const uint64_t> among) {
-  if (order == Order::kBestScore) {
+// Where room is to be looked for: nodes that may have any, but those left out by bounds.
+void RoomFinder::LeaveOut(const NodeRanking& ranking, std::span<const uint64_t> with_room) {
+  std::vector<uint64_t>& among = in_turn_.among();
+  among.resize(with_room.size());
+  for (size_t word = 0; word < among.size(); ++word)
+    among[word] = with_room[word] & ranking.allowed[word];
+  if (narrows_) bounds_.NarrowAll(among);
+}
+
+bool RoomFinder::TryByScore(Statement& statement, TaskId task, const VictimRule& rule,
+                            const NodeRanking& ranking, std::span<const uint64_t> with_room,
+                            bool goes_on) {
+  const Task& t = session_.cluster.tasks[task];
+  const size_t node_changes = session_.node_changes().size();
+  const size_t in_vain_before = tries_in_vain_;
+  if (!goes_on) {
     // Leaving a node out is less work than scoring it.
-    if (narrows_) {
-      bits_.resize(among.size());
-      for (size_t word = 0; word < bits_.size(); ++word)
-        bits_[word] = among[word] & ranking.allowed[word];
-      bounds_.NarrowAll(bits_);
-      among = bits_;
-    }
-    session_.node_search().ScoreAllowed(task, among);
-    best_first_.Start(ranking, among);
-    for (uint32_t p = best_first_.Next(); p != BestFirst::kEnd; p = best_first_.Next())
-      if ((!narrows_ || bounds_.MightDo(p)) && Try(statement, task, rule, p)) return true;
-    return false;
+    LeaveOut(ranking, with_room);
+    session_.node_search().ScoreAllowed(task, in_turn_.among());
+    in_turn_.Start(ranking);
   }
+#ifdef KRAFLA_VERIFY
+  FindAnew(task, rule, ranking, with_room);
+#endif
+  for (uint32_t p = in_turn_.Next(); p != NodesInTurn::kEnd; p = in_turn_.Next()) {
+    if (narrows_ && !bounds_.MightDo(p)) continue;
+#ifdef KRAFLA_VERIFY
+    CheckTurn(task, rule, p);
+#endif
+    if (Try(statement, task, rule, p)) {
+      this_ = {.job = t.job,
+               .cls = t.cls,
+               .whose = rule.whose,
+               .ranking = ranking,
+               .narrows = narrows_,
+               .node_changes = node_changes,
+               .times_forgotten = session_.node_search().TimesForgotten(task),
+               .in_vain = tries_in_vain_ - in_vain_before};
+      return true;
+    }
+    in_turn_.KeepForNext(p);
+  }
+#ifdef KRAFLA_VERIFY
+  CheckTurn(task, rule, NodesInTurn::kEnd);
+#endif
+  return false;
+}
+
+#ifdef KRAFLA_VERIFY
+// The nodes on which the task would be tried by a search that knows nothing of those before.
+void RoomFinder::FindAnew(TaskId task, const VictimRule& rule, const NodeRanking& ranking,
+                          std::span<const uint64_t> with_room) {
+  std::vector<uint64_t> nodes(with_room.begin(), with_room.end());
+  for (size_t word = 0; word < nodes.size(); ++word) nodes[word] &= ranking.allowed[word];
+  if (narrows_) {
+    bounds_anew_.emplace(session_).Start(task, rule);
+    bounds_anew_->NarrowAll(nodes);
+  }
+  session_.node_search().ScoreAllowed(task, nodes);
+  BestFirst best_first;
+  best_first.Start(ranking, nodes);
+  anew_.clear();
+  for (uint32_t p = best_first.Next(); p != BestFirst::kEnd; p = best_first.Next())
+    anew_.push_back(p);
+  std::reverse(anew_.begin(), anew_.end());
+}
+
+// It is this node's turn: those before it would not do.
+void RoomFinder::CheckTurn(TaskId task, const VictimRule& rule, uint32_t position) {
+  // A try since then may have left something behind.
+  const auto might_do_now = [&](uint32_t p) {
+    VictimBounds bounds(session_);
+    bounds.Start(task, rule);
+    std::vector<uint64_t> nodes((session_.cluster.nodes_by_name.size() + kWord - 1) / kWord);
+    SetBit(nodes, p, true);
+    bounds.NarrowAll(nodes);
+    return HasBit(nodes, p) && bounds.MightDo(p);
+  };
+  // Bounds that have followed may be wider than new ones.
+  if (position != NodesInTurn::kEnd &&
+      std::find(anew_.begin(), anew_.end(), position) == anew_.end())
+    return;
+  for (; !anew_.empty() && anew_.back() != position; anew_.pop_back())
+    KRAFLA_CHECK(narrows_ && (!bounds_anew_->MightDo(anew_.back()) || !might_do_now(anew_.back())),
+                 "every node that may do has its turn");
+  if (!anew_.empty()) anew_.pop_back();
+}
+#endif
+
+// Whether the search can go on where the last one has stopped, which was for a task like this one.
+// Nodes that may answer otherwise come again.
+bool RoomFinder::GoOn(TaskId task, const VictimRule& rule, const NodeRanking& ranking,
+                      std::span<const uint64_t> with_room) {
+  const Task& t = session_.cluster.tasks[task];
+  if (!last_ || last_->job != t.job || last_->cls != t.cls || last_->whose != rule.whose ||
+      !ranking.by_node || !last_->ranking.IsSameTable(ranking))
+    return false;
+  // What was tried in vain will be again: bounds may know better.
+  if (!last_->narrows && last_->in_vain > kFew && MayNarrow(task, rule)) return false;
+  positions_.clear();
+  if (last_->narrows) {
+    if (!bounds_.Know(task, rule) || !bounds_.GoOn(task, positions_)) return false;
+  } else {
+    const auto changes = std::span(session_.node_changes()).subspan(last_->node_changes);
+    for (const NodeId node : changes) positions_.push_back(session_.node_search().PositionOf(node));
+  }
+  narrows_ = last_->narrows;
+  in_turn_.GoOn(positions_);
+  std::erase_if(positions_, [&](uint32_t p) {
+    return !HasBit(with_room, p) || !ranking.IsAllowed(p) || (narrows_ && !bounds_.IsLeft(p));
+  });
+  NodeSearch& search = session_.node_search();
+  search.ScoreAt(task, positions_);
+  if (search.TimesForgotten(task) != last_->times_forgotten) return false;
+  in_turn_.ComeAgain(
+      positions_,
+      narrows_ ? [this](size_t block, uint64_t nodes) { return bounds_.StillLeft(block, nodes); }
+               : BestFirst::Keep());
+  return true;
+}
+
+bool RoomFinder::TryByName(Statement& statement, TaskId task, const VictimRule& rule,
+                           const NodeRanking& ranking, std::span<const uint64_t> among) {
   bool done = false;
   const auto keep = [&](size_t word, uint64_t bits) {
     return narrows_ ? bounds_.Narrow(word, bits) : bits;

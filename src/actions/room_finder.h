@@ -7,10 +7,12 @@
 //    (VictimBounds).
 // 4. A "no" from everywhere is remembered (KnownInVain).
 // 5. So is the whole search, for tasks that find the session as it was then (RepeatedSteps).
+// 6. The next task of a gang goes on where the last one has found room (NodesInTurn).
 //
 // None of this changes an answer. With log lines per node switched on, every node is tried.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "actions/candidate_room.h"
 #include "actions/dry_run.h"
 #include "actions/known_in_vain.h"
+#include "actions/nodes_in_turn.h"
 #include "actions/repeated_steps.h"
 #include "actions/victim_bounds.h"
 #include "actions/victim_search.h"
@@ -70,9 +73,22 @@ class RoomFinder {
               const RepeatedSteps::Step& step);
   bool TryInOrder(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                   const NodeRanking& ranking, std::span<const uint64_t> with_room, bool has_key);
+  bool MayNarrow(TaskId task, const VictimRule& rule) const;
   bool StartNarrowing(TaskId task, const VictimRule& rule);
-  bool TryThese(Statement& statement, TaskId task, const VictimRule& rule, Order order,
-                const NodeRanking& ranking, std::span<const uint64_t> among);
+  bool TryByName(Statement& statement, TaskId task, const VictimRule& rule,
+                 const NodeRanking& ranking, std::span<const uint64_t> among);
+  bool TryByScore(Statement& statement, TaskId task, const VictimRule& rule,
+                  const NodeRanking& ranking, std::span<const uint64_t> with_room, bool goes_on);
+  bool GoOn(TaskId task, const VictimRule& rule, const NodeRanking& ranking,
+            std::span<const uint64_t> with_room);
+  void LeaveOut(const NodeRanking& ranking, std::span<const uint64_t> with_room);
+#ifdef KRAFLA_VERIFY
+  void FindAnew(TaskId task, const VictimRule& rule, const NodeRanking& ranking,
+                std::span<const uint64_t> with_room);
+  void CheckTurn(TaskId task, const VictimRule& rule, uint32_t position);
+  std::optional<VictimBounds> bounds_anew_;
+  std::vector<uint32_t> anew_;  // nodes that may have to be tried, the first is last
+#endif
   bool TryWithoutShare(Statement& statement, TaskId task, const VictimRule& rule,
                        const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
@@ -106,7 +122,20 @@ class RoomFinder {
   static constexpr size_t kMaxCompared = 256;
   std::unordered_map<KnownInVain::Key, Compared, KnownInVain::Hash> compared_;
   DryRunResults not_kept_;
-  BestFirst best_first_;
+  // The last search, if its task has found room in order of scores.
+  struct Last {
+    JobId job;
+    ClassId cls;
+    VictimRule::Whose whose;
+    NodeRanking ranking;
+    bool narrows;
+    size_t node_changes;       // when it began
+    uint32_t times_forgotten;  // scores
+    size_t in_vain;            // tries
+  };
+  std::optional<Last> last_;
+  std::optional<Last> this_;
+  NodesInTurn in_turn_;
   // Of one call; kept for their memory.
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> to_try_;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/two_words.h"
 #include "base/words_of_bits.h"
 
 namespace krafla {
@@ -13,6 +14,7 @@ namespace krafla {
 namespace {
 
 constexpr uint32_t kBlock = AmountColumns::kBlock;
+constexpr size_t kWords = 4;  // pairs of them, combined at a time
 
 constexpr double kSlack = CandidatesByNode::kSlack;
 
@@ -96,10 +98,12 @@ void VictimBounds::FollowLevels(JobId job) {
     if (!moves_exact_levels) continue;
     const uint32_t position = position_of_[node.value];
     // What has fallen is still a bound: it is looked at again when it matters.
-    if (moved.may_rise)
+    if (moved.may_rise) {
       ForgetHighest(position);
-    else
+      may_be_more_.push_back(position);
+    } else {
       SetBit(fallen_, position, true);
+    }
   }
 }
 
@@ -115,14 +119,17 @@ void VictimBounds::Changed(NodeId node) {
 }
 
 // Nothing that is known of candidates of another queue, or in another state, is good for this one.
-void VictimBounds::AskAbout(QueueId queue) {
-  if (!candidates_.Begin(queue, asking_) || exact_.empty()) return;
+// False: what is known is.
+bool VictimBounds::AskAbout(QueueId queue) {
+  if (!candidates_.Begin(queue, asking_)) return false;
+  if (exact_.empty()) return true;
   const size_t nodes = session_.cluster.nodes_by_name.size();
   fallen_.assign((nodes + kBlock - 1) / kBlock, 0);
   for (ExactVoter& voter : exact_) {
     voter.highest.Begin(nodes);
     voter.levels_on.resize(nodes);
   }
+  return true;
 }
 
 const std::vector<TaskId>* VictimBounds::CandidatesOn(uint32_t position) const {
@@ -145,13 +152,21 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   bool all_harmless = true;
   bool passing_harmless = true;
   uint64_t somebody = 0;  // a bit per voter who names any
+  givers_.clear();
+  taken_from_.clear();
   const CandidatesByNode::OnNode& here = candidates_.At(position);
   for (size_t c = 0; c < here.candidates.size(); ++c) {
     const CandidatesByNode::Candidate& candidate = here.candidates[c];
     const int64_t* level = here.levels.data() + c * voters_ + sums.first_voter;
     const double* amounts = here.amounts.data() + c * kinds;
     uint64_t naming = 0;
-    for (size_t v = 0; v < voters; ++v) naming |= uint64_t{level[v] >= sums.needed[2 * v]} << v;
+    for (size_t v = 0; v < voters; ++v) {
+      const bool enough = level[v] >= sums.needed[2 * v];
+      const VictimLevels* voter = tier.voters[v];
+      const bool named = enough && (voter == nullptr || !tier.offers_all || !voter->gives_more ||
+                                    GivesMore(*voter, candidate.queue, {amounts, kinds}));
+      naming |= uint64_t{named} << v;
+    }
     somebody |= naming;
     for (size_t kind = 0; kind < kinds; ++kind) all[kind] += amounts[kind];
     all_harmless &= candidate.harmless;
@@ -163,7 +178,7 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const bool nobody = somebody != all_voters;
   // Voters agree on whom all of them name. Where they do not agree on anybody, Volcano may take
   // those whom the last ones name.
-  const bool agree = decided || session_.compat.empty_intersection;
+  const bool agree = decided || session_.compat.empty_intersection || voters == 1;
   const double* goes = agree ? passing.data() : all.data();
   const double* idle = candidates_.FutureIdle(position);
   double* freed = &sums.freed[position * kinds];
@@ -171,11 +186,29 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   for (size_t kind = 0; kind < kinds; ++kind) {
     freed[kind] = nobody ? 0 : goes[kind];
     most_freed[kind] = std::max(most_freed[kind], freed[kind]);
+    sums.most_anywhere[kind] = std::max(sums.most_anywhere[kind], freed[kind]);
     sums.room.Set(position, kind, idle[kind] + freed[kind]);
   }
   SetBit(sums.nobody, position, nobody);
   SetBit(sums.decided, position, !nobody && decided);
   SetBit(sums.harmless, position, nobody || (agree ? passing_harmless : all_harmless));
+}
+
+// Whether a voter who names only so many of a queue may name one more; then its amounts are taken.
+bool VictimBounds::GivesMore(const VictimLevels& voter, QueueId queue,
+                             std::span<const double> amounts) {
+  const std::pair giver(&voter, queue);
+  const size_t at =
+      static_cast<size_t>(std::find(givers_.begin(), givers_.end(), giver) - givers_.begin());
+  if (at == givers_.size()) {
+    givers_.push_back(giver);
+    taken_from_.resize(givers_.size() * amounts.size(), 0);
+  }
+  const std::span<double> taken =
+      std::span(taken_from_).subspan(at * amounts.size(), amounts.size());
+  if (!voter.gives_more(queue, taken)) return false;
+  for (size_t kind = 0; kind < amounts.size(); ++kind) taken[kind] += amounts[kind];
+  return true;
 }
 
 VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task) {
@@ -205,7 +238,7 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
   sums.first_voter = 0;
   for (size_t t = 0; t < tier; ++t) sums.first_voter += Tiers()[t].voters.size();
   sums.needed = needed_;
-  sums.used = ++asked_;
+  sums.made = sums.used = ++asked_;
   Begin(sums);
   return sums;
 }
@@ -215,11 +248,13 @@ void VictimBounds::Begin(Sums& sums) {
   sums.room.Begin(n, asked_steps_);
   sums.freed.resize(n * sums.room.kinds());
   sums.most_freed.resize(sums.room.blocks() * sums.room.kinds());
+  sums.most_anywhere.resize(sums.room.kinds());
   sums.stale.assign(sums.room.blocks(), ~uint64_t{0});
   sums.decided.resize(sums.stale.size());
   sums.nobody.resize(sums.stale.size());
   sums.harmless.resize(sums.stale.size());
-  sums.fitting.resize(sums.stale.size());
+  sums.known.resize(sums.stale.size());
+  sums.fitting.assign(sums.stale.size(), ~uint64_t{0});
   sums.synced = changes_.size();
 }
 
@@ -247,9 +282,40 @@ void VictimBounds::Start(TaskId task, const VictimRule& rule) {
   taken_ = {};
   asked_about_.clear();
   AskTiers();
+  changes_before_ = changes_.size();
+  may_be_more_.clear();
 }
 
-void VictimBounds::AskTiers() {
+bool VictimBounds::GoOn(TaskId task, std::vector<uint32_t>& changed) {
+  task_ = task;
+  const std::optional<Resource> missing_before =
+      asks_share_ ? std::optional(missing_) : std::nullopt;
+  tiers_before_ = tiers_;
+  if (AskTiers() || tiers_.size() != tiers_before_.size()) return false;
+  // Nobody is let go who would not have been for the task before.
+  for (size_t t = 0; t < tiers_.size(); ++t) {
+    if (tiers_[t].made != tiers_before_[t].made) return false;
+    if (tiers_[t].exactly_needed < tiers_before_[t].exactly_needed) return false;
+  }
+  if (missing_before && !(asks_share_ && MissesAllOf(*missing_before))) return false;
+  for (; changes_before_ < changes_.size(); ++changes_before_)
+    changed.push_back(position_of_[changes_[changes_before_].value]);
+  changed.insert(changed.end(), may_be_more_.begin(), may_be_more_.end());
+  may_be_more_.clear();
+  return true;
+}
+
+// Whether the queue's share lacks at least as much.
+bool VictimBounds::MissesAllOf(const Resource& before) const {
+  for (uint64_t mask = before.mask(); mask != 0; mask &= mask - 1) {
+    const int kind = std::countr_zero(mask);
+    if ((missing_.mask() >> kind & 1) == 0 || missing_.Get(kind) < before.Get(kind)) return false;
+  }
+  return true;
+}
+
+// True: nothing that was known is good any more.
+bool VictimBounds::AskTiers() {
   CatchUp();
   const Cluster& cluster = session_.cluster;
   const QueueId queue = cluster.jobs[cluster.tasks[task_].job].queue;
@@ -260,7 +326,7 @@ void VictimBounds::AskTiers() {
     missing = session_.ShareMissing(queue, task_);
   asks_share_ = missing && !missing->IsEmpty();
   if (asks_share_) missing_ = *missing;
-  AskAbout(queue);
+  const bool begun = AskAbout(queue);
   if (asked_steps_.by_kind.empty()) asked_steps_ = AmountSteps::Of(cluster, kSlack);
   if (!exact_.empty()) fits_idle_ = candidates_.NodesThatFit(cls, asked_steps_);
   tiers_.clear();
@@ -268,6 +334,7 @@ void VictimBounds::AskTiers() {
     if (!Tiers()[t].voters.empty()) {
       TierQuestion& question = tiers_.emplace_back();
       question.sums = &SumsOf(queue, t, task_);
+      question.made = question.sums->made;
       question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
       for (ExactVoter& voter : exact_)
         if (voter.tier == t) question.exact = &voter;
@@ -275,8 +342,10 @@ void VictimBounds::AskTiers() {
         question.exactly_needed = question.exact->levels->exactly_needed(task_);
         question.may_have = question.exact->highest.MayHave(question.exactly_needed);
       }
-      if (std::exchange(question.sums->asked_by, cls) != cls) FindRoomForAnother(question);
+      if (AsksRoom(question) && std::exchange(question.sums->asked_by, cls) != cls)
+        FindRoomForAnother(question);
     }
+  return begun;
 }
 
 // Whether as much goes as is missing in the queue's share.
@@ -290,7 +359,8 @@ bool VictimBounds::FreesEnough(const double* freed) const {
 
 uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const {
   const size_t kinds = sums.room.kinds();
-  if (!FreesEnough(&sums.most_freed[block * kinds])) return 0;
+  if (!FreesEnough(sums.most_anywhere.data()) || !FreesEnough(&sums.most_freed[block * kinds]))
+    return 0;
   for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
     const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
     if (!FreesEnough(&sums.freed[p * kinds])) nodes &= ~(rest & -rest);
@@ -333,10 +403,13 @@ void VictimBounds::FindHighest(uint32_t p) {
   }
 }
 
+bool VictimBounds::AsksRoom(const TierQuestion& tier) const {
+  return tier.exact == nullptr || Tiers()[tier.sums->tier].voters.size() > 1;
+}
+
 // Nothing is known of tasks of this class: it is found out from the sums that are up to date.
 void VictimBounds::FindRoomForAnother(TierQuestion& tier) {
   Sums& sums = *tier.sums;
-  sums.known.resize(sums.stale.size());
   for (size_t block = 0; block < sums.stale.size(); ++block) sums.known[block] = ~sums.stale[block];
   tier.fits.FitsAll(sums.fitting);
 }
@@ -348,7 +421,8 @@ void VictimBounds::FindOut(TierQuestion& tier, size_t block, uint64_t nodes) {
   if (const uint64_t unknown = nodes & ~sums.known[block]; unknown != 0) {
     BringUpToDate(sums, block, unknown);
     sums.known[block] |= unknown;
-    sums.fitting[block] = (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
+    if (AsksRoom(tier))
+      sums.fitting[block] = (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
   }
   if (tier.exact != nullptr)
     FindHighest(block, nodes & sums.fitting[block] & tier.exact->highest.Unknown(block));
@@ -386,37 +460,62 @@ void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
           find_out);
     }
   }
-  constexpr size_t kWords = 8;
+  constexpr size_t kSome = kWords * TwoWords::kSize;
   size_t block = 0;
-  for (; block + kWords <= nodes.size(); block += kWords) Combine<kWords>(&nodes[block], block);
-  for (; block < nodes.size(); ++block) Combine<1>(&nodes[block], block);
+  for (; block + kSome <= nodes.size(); block += kSome) CombineSome(&nodes[block], block);
+  for (; block < nodes.size(); ++block) nodes[block] = StillLeft(block, nodes[block]);
 }
 
-template <size_t kWords>
-void VictimBounds::Combine(uint64_t* nodes, size_t first) const {
-  std::array<uint64_t, kWords> undecided;
-  std::array<uint64_t, kWords> kept{};
-  std::copy_n(nodes, kWords, undecided.begin());
+// As StillLeft, of several words.
+void VictimBounds::CombineSome(uint64_t* nodes, size_t first) const {
+  std::array<TwoWords, kWords> undecided;
+  std::array<TwoWords, kWords> kept{};
+  for (size_t i = 0; i < kWords; ++i) undecided[i] = TwoWords::Load(nodes + i * TwoWords::kSize);
   for (const TierQuestion& tier : tiers_) {
     const Sums& sums = *tier.sums;
     const uint64_t* fitting = sums.fitting.data() + first;
     const uint64_t* decided = sums.decided.data() + first;
-    std::array<uint64_t, kWords> room;
-    for (size_t i = 0; i < kWords; ++i) room[i] = fitting[i] & undecided[i];
-    if (tier.exact != nullptr) {
-      const uint64_t* may_have = tier.may_have + first;
-      const uint64_t* fits_idle = fits_idle_.data() + first;
-      for (size_t i = 0; i < kWords; ++i) room[i] &= may_have[i] | fits_idle[i];
-    }
-    if (asks_share_)
-      for (size_t i = 0; i < kWords; ++i)
-        if (room[i] != 0) room[i] = NodesWithShare(sums, first + i, room[i]);
+    const uint64_t* may_have = tier.exact != nullptr ? tier.may_have + first : nullptr;
+    const uint64_t* fits_idle = tier.exact != nullptr ? fits_idle_.data() + first : nullptr;
+    const bool may_have_share = asks_share_ && FreesEnough(sums.most_anywhere.data());
+    const uint64_t* harmless = asks_share_ ? sums.harmless.data() + first : nullptr;
+#pragma GCC unroll 4
     for (size_t i = 0; i < kWords; ++i) {
-      kept[i] |= room[i];
-      undecided[i] &= ~decided[i];
+      const size_t at = i * TwoWords::kSize;
+      TwoWords room = TwoWords::Load(fitting + at) & undecided[i];
+      if (may_have != nullptr)
+        room = room & (TwoWords::Load(may_have + at) | TwoWords::Load(fits_idle + at));
+      if (asks_share_ && !may_have_share) {
+        room = room.AndNot(TwoWords::Load(harmless + at));
+      } else if (asks_share_ && !room.IsZero()) {
+        std::array<uint64_t, TwoWords::kSize> each;
+        room.Store(each.data());
+        for (size_t w = 0; w < each.size(); ++w)
+          each[w] = NodesWithShare(sums, first + at + w, each[w]);
+        room = TwoWords::Load(each.data());
+      }
+      kept[i] = kept[i] | room;
+      undecided[i] = undecided[i].AndNot(TwoWords::Load(decided + at));
     }
   }
-  std::copy_n(kept.begin(), kWords, nodes);
+  for (size_t i = 0; i < kWords; ++i) kept[i].Store(nodes + i * TwoWords::kSize);
+}
+
+uint64_t VictimBounds::StillLeft(size_t block, uint64_t nodes) const {
+  uint64_t kept = 0;
+  for (const TierQuestion& tier : tiers_) {
+    const Sums& sums = *tier.sums;
+    uint64_t room = nodes & sums.fitting[block];
+    if (tier.exact != nullptr) room &= tier.may_have[block] | fits_idle_[block];
+    kept |= asks_share_ ? NodesWithShare(sums, block, room) : room;
+    nodes &= ~sums.decided[block];
+  }
+  return kept;
+}
+
+bool VictimBounds::IsLeft(uint32_t position) {
+  for (TierQuestion& tier : tiers_) FindOut(tier, position / kBlock, BitOf(position));
+  return StillLeft(position / kBlock, BitOf(position)) != 0;
 }
 
 bool VictimBounds::MightDo(uint32_t position) {

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "actions/candidates_by_node.h"
@@ -50,12 +51,20 @@ class VictimBounds {
   // What follows is about this task. Of one object all calls ask for the same, to preempt or to
   // reclaim.
   void Start(TaskId task, const VictimRule& rule);
+  // The same for another task of its job and class, when tasks before it have changed something.
+  // True: whatever has been taken off would be so again, but on some nodes, by position, that are
+  // added to `changed`.
+  bool GoOn(TaskId task, std::vector<uint32_t>& changed);
   // Takes such nodes off a block's, a bit each; as things are now.
   uint64_t Narrow(size_t block, uint64_t nodes);
   // Off all blocks, none of which has been asked about since Start. Levels are rounded for that:
   // of one that is left, and about to be tried, more is known.
   void NarrowAll(std::span<uint64_t> nodes);
   bool MightDo(uint32_t position);
+  // After GoOn, what NarrowAll would leave of a block's nodes that have not changed; and whether it
+  // would leave one that has.
+  uint64_t StillLeft(size_t block, uint64_t nodes) const;
+  bool IsLeft(uint32_t position);
   // The candidates on a node, in its order of tasks; null when they are not known as things are.
   const std::vector<TaskId>* CandidatesOn(uint32_t position) const;
   // Of all blocks since Start.
@@ -66,29 +75,33 @@ class VictimBounds {
   struct Sums {
     QueueId queue;
     size_t tier = 0;
-    size_t first_voter = 0;          // of the tier, among all of them
-    std::vector<int64_t> needed;     // by voter
-    uint64_t used = 0;               // when it was last asked for
-    size_t synced = 0;               // of changes_
-    std::vector<uint64_t> stale;     // a bit per node: what follows has to be made anew
-    AmountColumns room;              // with all of them gone
-    std::vector<double> freed;       // by them; by node and kind
-    std::vector<double> most_freed;  // by block and kind: no node there has ever had more
-    std::vector<uint64_t> decided;   // a bit per node: somebody goes, later tiers are not asked
-    std::vector<uint64_t> nobody;    // a bit per node: nobody goes
-    std::vector<uint64_t> harmless;  // a bit per node: trying in vain would leave nothing behind
+    size_t first_voter = 0;             // of the tier, among all of them
+    std::vector<int64_t> needed;        // by voter
+    uint64_t made = 0;                  // when it was first asked for
+    uint64_t used = 0;                  // … and last
+    size_t synced = 0;                  // of changes_
+    std::vector<uint64_t> stale;        // a bit per node: what follows has to be made anew
+    AmountColumns room;                 // with all of them gone
+    std::vector<double> freed;          // by them; by node and kind
+    std::vector<double> most_freed;     // by block and kind: no node there has ever had more
+    std::vector<double> most_anywhere;  // by kind
+    std::vector<uint64_t> decided;      // a bit per node: somebody goes, later tiers are not asked
+    std::vector<uint64_t> nobody;       // a bit per node: nobody goes
+    std::vector<uint64_t> harmless;     // a bit per node: trying in vain would leave nothing behind
     // Which nodes have room for tasks of the class that asked last, a bit per node: a gang's tasks
-    // ask one after the other, and of few nodes the sums have changed meanwhile.
+    // ask one after the other, and of few nodes the sums have changed meanwhile. All of them where
+    // the only voter knows levels exactly: nodes that are asked about have room with everybody
+    // gone, and who would go is added up when a node is about to be tried.
     ClassId asked_by;
     std::vector<uint64_t> known;  // of these nodes it is known
     std::vector<uint64_t> fitting;
   };
   const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(asking_); }
-  void AskAbout(QueueId queue);
+  bool AskAbout(QueueId queue);
   void CatchUp();
   void Changed(NodeId node);
   bool IsUpToDate() const;
-  void AskTiers();
+  bool AskTiers();
   void NoteLevels(TaskChange change);
   void FollowLevels(JobId job);
   Sums& SumsOf(QueueId queue, size_t tier, TaskId task);
@@ -96,15 +109,17 @@ class VictimBounds {
   void CatchUp(Sums& sums);
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
   void AddUp(Sums& sums, uint32_t position);
+  bool GivesMore(const VictimLevels& voter, QueueId queue, std::span<const double> amounts);
   struct TierQuestion;
+  bool AsksRoom(const TierQuestion& tier) const;
   void FindRoomForAnother(TierQuestion& tier);
   void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
   uint64_t Judge(size_t block, uint64_t nodes, bool exactly);
-  template <size_t kWords>
-  void Combine(uint64_t* nodes, size_t first) const;
+  void CombineSome(uint64_t* nodes, size_t first) const;
   uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
   bool FreesEnough(const double* freed) const;
+  bool MissesAllOf(const Resource& before) const;
   struct Named {
     bool nobody = true;
     bool have_room = true;
@@ -126,6 +141,8 @@ class VictimBounds {
   uint64_t asked_ = 0;
   // Nodes on which something has changed, in order; how far the session's lists are in it.
   std::vector<NodeId> changes_;
+  size_t changes_before_ = 0;          // … when the task came that GoOn goes on from
+  std::vector<uint32_t> may_be_more_;  // positions where only exact levels may have risen since
   size_t nodes_seen_ = 0;
   size_t tasks_seen_ = 0;
   // The levels that were last seen of a job, by job and voter; those of jobs nobody has touched are
@@ -155,9 +172,12 @@ class VictimBounds {
   std::vector<uint64_t> fallen_;  // a bit per node: levels there may be lower than is known
   // Of one call, kept for their memory.
   std::vector<int64_t> needed_;
+  std::vector<std::pair<const VictimLevels*, QueueId>> givers_;
+  std::vector<double> taken_from_;  // by giver and kind
   struct TierQuestion {
     Sums* sums;
     AmountColumns::Question fits;
+    uint64_t made = 0;            // the sums
     ExactVoter* exact = nullptr;  // null: there is none
     double exactly_needed = 0;
     const uint64_t* may_have = nullptr;  // by block
@@ -168,7 +188,8 @@ class VictimBounds {
   bool asks_share_ = false;
   Resource missing_;  // of the queue's share
   std::vector<TierQuestion> tiers_;
-  Taken taken_;  // but for asked_about_
+  std::vector<TierQuestion> tiers_before_;  // of one call
+  Taken taken_;                             // but for asked_about_
   std::vector<uint64_t> asked_about_;
 };
 

@@ -101,13 +101,21 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
   }
 
   const QueueId queue = cluster.jobs[cluster.tasks[task].job].queue;
-  // The queue has no share for the task even without all of them: so nobody need be evicted to find
-  // out.
-  if (rule.checks_everything && !victims.tasks.empty() && !s.log.V(3) &&
-      s.AllocatableWithout(queue, task, victims.tasks) == false) {
-    NoteShort(s, task, node, ShortCode::kQueueShare, candidates.size());
-    s.NoteTriedInVain(victims.tasks);
-    return MakeRoom::kNo;
+  // Volcano judges by what it counted before the evictions.
+  const bool is_local = s.node_search().IsNodeLocal(task);
+  const bool asks_again = s.compat.predicate_error_cache && !is_local;
+  if (rule.checks_everything && !victims.tasks.empty() && !s.log.V(3)) {
+    // The queue has no share for the task even without all of them, or a predicate refuses whoever
+    // goes: so nobody need be evicted to find out.
+    const std::optional<bool> share = s.AllocatableWithout(queue, task, victims.tasks);
+    const bool refused =
+        share == true && !is_local && !asks_again && s.node_search().StaysRefused(task, node);
+    if (share == false || refused) {
+      NoteShort(s, task, node, refused ? ShortCode::kPredicate : ShortCode::kQueueShare,
+                candidates.size());
+      s.NoteTriedInVain(victims.tasks);
+      return refused ? MakeRoom::kNoForThePredicate : MakeRoom::kNo;
+    }
   }
 
   auto less = [&](TaskId l, TaskId r) { return s.VictimLess(l, r, task); };
@@ -121,8 +129,6 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
   }
   const Statement::Savepoint before = statement.Save();
   Resource freed;
-  // Volcano judges by what it counted before the evictions.
-  const bool asks_again = s.compat.predicate_error_cache && !s.node_search().IsNodeLocal(task);
   bool fits = Fits(s, queue, task, node, rule, false);
   while (!fits && !order.empty()) {
     const TaskId victim = order.Pop();

@@ -9,12 +9,17 @@
 
 namespace krafla {
 
+// An element's bit in its word.
+inline uint64_t BitOf(size_t at) {
+  return uint64_t{1} << at % 64;
+}
+
 inline bool HasBit(std::span<const uint64_t> words, size_t at) {
-  return (words[at / 64] >> at % 64 & 1) != 0;
+  return (words[at / 64] & BitOf(at)) != 0;
 }
 
 inline void SetBit(std::span<uint64_t> words, size_t at, bool value) {
-  const uint64_t bit = uint64_t{1} << at % 64;
+  const uint64_t bit = BitOf(at);
   words[at / 64] = value ? words[at / 64] | bit : words[at / 64] & ~bit;
 }
 

@@ -1,14 +1,8 @@
 #include "kube_rules/domain_bits.h"
 
+#include "base/words_of_bits.h"
+
 namespace krafla {
-
-namespace {
-
-void Set(uint32_t position, uint64_t* nodes) {
-  nodes[position / 64] |= uint64_t{1} << position % 64;
-}
-
-}  // namespace
 
 DomainBits::DomainBits(const Cluster& cluster, const TopologyKey& key)
     : words_((cluster.nodes_by_name.size() + 63) / 64), domains_(key.domains()) {
@@ -27,9 +21,9 @@ DomainBits::DomainBits(const Cluster& cluster, const TopologyKey& key)
   for (uint32_t p = 0; p < cluster.nodes_by_name.size(); ++p) {
     const uint32_t d = key.Of(cluster.nodes_by_name[p]);
     if (d == TopologyKey::kNoDomain) {
-      Set(p, unlabeled_.data());
+      SetBit(unlabeled_, p, true);
     } else if (domains_[d].row != kNoRow) {
-      Set(p, rows_.data() + domains_[d].row);
+      SetBit(std::span(rows_).subspan(domains_[d].row, words_), p, true);
     } else {
       positions_[domains_[d].end++] = p;
     }
@@ -39,7 +33,7 @@ DomainBits::DomainBits(const Cluster& cluster, const TopologyKey& key)
 void DomainBits::Add(uint32_t domain, std::span<uint64_t> nodes) const {
   const Domain& d = domains_[domain];
   if (d.row != kNoRow) AddRow(std::span(rows_).subspan(d.row, words_), nodes);
-  for (uint32_t i = d.begin; i < d.end; ++i) Set(positions_[i], nodes.data());
+  for (uint32_t i = d.begin; i < d.end; ++i) SetBit(nodes, positions_[i], true);
 }
 
 }  // namespace krafla

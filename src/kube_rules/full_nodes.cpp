@@ -27,10 +27,7 @@ void FullNodes::Follow(const ClusterChanges& changes) {
 }
 
 void FullNodes::CatchUp() {
-  const auto set = [&](NodeId node) {
-    const uint32_t p = position_of_[node];
-    maybe_full_[p / 64] |= uint64_t{1} << p % 64;
-  };
+  const auto set = [&](NodeId node) { SetBit(maybe_full_, position_of_[node], true); };
   const std::vector<NodeId>& nodes = cluster_.nodes_by_name;
   if (maybe_full_.empty()) {
     maybe_full_.assign((nodes.size() + 63) / 64, 0);

@@ -155,6 +155,15 @@ Refusal KubeFilters::Current(TaskId task, NodeId node) {
   return refusal;
 }
 
+bool KubeFilters::PreparedRefuses(TaskId task, NodeId node) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  if (affinity_state_[task] == kActive &&
+      affinity_->Check(PreparedFor(task, cls).affinity, node).refused())
+    return true;
+  return (NeedsOf(cls) & kSpread) != 0 &&
+         spread_->Check(PreparedFor(task, cls).spread, cls, node).refused();
+}
+
 void KubeFilters::LeaveDoubtful(TaskId task, std::span<uint64_t> nodes) {
   const ClassId cls = cluster_.tasks[task].cls;
   const uint8_t needs = NeedsOf(cls);

@@ -85,6 +85,8 @@ class KubeFilters {
   // Whom it refuses for the number of pods, pod affinity or spread is known of 64 nodes at a time,
   // from the same counts; of a pod with ports or claims all nodes are left.
   void LeaveDoubtful(TaskId task, std::span<uint64_t> nodes);
+  // Whether Current refuses for pod affinity or spread, which it does until the next Prepare.
+  bool PreparedRefuses(TaskId task, NodeId node);
   bool CurrentIsNodeLocal(ClassId cls);
   // Whether evictions may lift whatever Current refuses for.
   bool CurrentIsLiftable(ClassId cls);

@@ -144,14 +144,15 @@ bool KubeScores::Compute(ScorePart part, ClassId cls, std::span<const NodeId> no
   auto from_column = [&](const std::vector<int64_t>& column) {
     each([&](NodeId node) { return column.empty() ? 0 : column[node.value]; });
   };
+  const ResourceScores::Asked asked = resources_.AskedBy(cls);
   switch (part) {
     case ScorePart::kLeastAllocated:
-      return each([&](NodeId node) { return resources_.LeastAllocated(cls, node); });
+      return each([&](NodeId node) { return resources_.LeastAllocated(asked, node); });
     case ScorePart::kMostAllocated:
-      return each([&](NodeId node) { return resources_.MostAllocated(cls, node); });
+      return each([&](NodeId node) { return resources_.MostAllocated(asked, node); });
     case ScorePart::kBalancedAllocation:
       return resources_.HasBalanced(cls) &&
-             each([&](NodeId node) { return resources_.Balanced(cls, node); });
+             each([&](NodeId node) { return resources_.Balanced(asked, node); });
     case ScorePart::kNodeAffinity:
       if (cluster_.specs[cluster_.classes[cls].spec].preferred_node_terms.empty()) return false;
       from_column(PreferencesOf(cls).affinity);
@@ -206,17 +207,16 @@ bool KubeScores::BatchIsNodeLocal(ClassId cls) {
          (weights_.node_affinity == 0 || preferences.affinity.empty());
 }
 
-double KubeScores::BatchNode(ClassId cls, NodeId node) const {
+void KubeScores::BatchEach(ClassId cls, std::span<const NodeId> nodes,
+                           std::span<double> scores) const {
   view_.EnsureBuilt();
   // No node has a taint to avoid: all are the best there is.
-  int64_t sum = weights_.taint_toleration * 100;
-  if (weights_.least_allocated != 0)
-    sum += weights_.least_allocated * resources_.LeastAllocated(cls, node);
-  if (weights_.most_allocated != 0)
-    sum += weights_.most_allocated * resources_.MostAllocated(cls, node);
-  if (weights_.balanced_allocation != 0 && resources_.HasBalanced(cls))
-    sum += weights_.balanced_allocation * resources_.Balanced(cls, node);
-  return static_cast<double>(sum);
+  const int64_t taints = weights_.taint_toleration * 100;
+  resources_.AddAll(resources_.AskedBy(cls),
+                    {.least_allocated = weights_.least_allocated,
+                     .most_allocated = weights_.most_allocated,
+                     .balanced = resources_.HasBalanced(cls) ? weights_.balanced_allocation : 0},
+                    taints, nodes, scores);
 }
 
 void KubeScores::DependsOn(ClassId cls, std::vector<uint64_t>& words) const {

@@ -53,10 +53,10 @@ class KubeScores {
   double NodeScore(ClassId cls, NodeId node) const;
   // Everything else: adds to `scores`, one per node.
   void Batch(TaskId task, std::span<const NodeId> nodes, std::span<double> scores);
-  // Then BatchNode gives what Batch gives, whatever the candidates.
+  // Then BatchEach gives what Batch gives, whatever the candidates.
   bool BatchIsNodeLocal(ClassId cls);
-  double BatchNode(ClassId cls, NodeId node) const;
-  // Words that are equal for two classes only if NodeScore and BatchNode are, on every node.
+  void BatchEach(ClassId cls, std::span<const NodeId> nodes, std::span<double> scores) const;
+  // Words that are equal for two classes only if NodeScore and BatchEach are, on every node.
   void DependsOn(ClassId cls, std::vector<uint64_t>& words) const;
 
   // One part over the candidates, not weighted; nothing when the part has nothing to say about this

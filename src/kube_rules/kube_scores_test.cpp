@@ -33,8 +33,9 @@ TEST(KubeScores, NodeByNodeAndAllAtOnceGiveTheSame) {
     some.resize(1 + random() % some.size());
     std::vector<double> batch(some.size(), 0);
     scores.Batch(task, some, batch);
-    for (size_t i = 0; i < some.size(); ++i)
-      EXPECT_EQ(batch[i], scores.BatchNode(cls, some[i])) << p;
+    std::vector<double> each(some.size(), 0);
+    scores.BatchEach(cls, some, each);
+    EXPECT_EQ(batch, each) << p;
     world.session.Place(task, some[0], TaskStatus::kAllocated);
   }
 }

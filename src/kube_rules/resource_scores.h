@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/cluster.h"
@@ -17,10 +18,27 @@ class ResourceScores {
   // Between two sessions: this node has other facts.
   void Follow(NodeId node) { room_[node] = RoomOf(node); }
 
-  int64_t LeastAllocated(ClassId cls, NodeId node) const;
-  int64_t MostAllocated(ClassId cls, NodeId node) const;
+  // What a class of pods asks for, as far as scores look at it.
+  struct Asked {
+    double placing_cpu;
+    double placing_memory;
+    double cpu;
+    double memory;
+    double gpus;
+  };
+  Asked AskedBy(ClassId cls) const;
+  int64_t LeastAllocated(const Asked& asked, NodeId node) const;
+  int64_t MostAllocated(const Asked& asked, NodeId node) const;
   // Whether placing the pod evens out the use of cpu, memory and GPUs.
-  int64_t Balanced(ClassId cls, NodeId node) const;
+  int64_t Balanced(const Asked& asked, NodeId node) const;
+  // All of them, weighted, of several nodes: added to `scores` with `more` for each.
+  struct Weights {
+    int64_t least_allocated;
+    int64_t most_allocated;
+    int64_t balanced;
+  };
+  void AddAll(const Asked& asked, const Weights& weights, int64_t more,
+              std::span<const NodeId> nodes, std::span<double> scores) const;
   // A pod that asks for none of these has no balanced score.
   bool HasBalanced(ClassId cls) const;
   // Appends words that are equal for two classes only if all of these are, on every node.
@@ -28,8 +46,8 @@ class ResourceScores {
 
  private:
   struct Room {
-    int64_t cpu = 0;
-    int64_t memory = 0;
+    double cpu = 0;  // cpu and memory are whole numbers
+    double memory = 0;
     double gpu = 0;
   };
 
@@ -40,9 +58,5 @@ class ResourceScores {
   int gpu_kind_;
   Table<NodeId, Room> room_;
 };
-
-// The parts; `room` 0 leaves a resource out.
-int64_t LeastAllocatedScore(int64_t cpu, int64_t cpu_room, int64_t memory, int64_t memory_room);
-int64_t MostAllocatedScore(int64_t cpu, int64_t cpu_room, int64_t memory, int64_t memory_room);
 
 }  // namespace krafla

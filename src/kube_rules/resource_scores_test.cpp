@@ -2,21 +2,36 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "kube_rules/kube_world_test.h"
+#include "support/cycle.h"
+#include "support/tiny_cluster.h"
 
 namespace krafla::testing {
 namespace {
 
 TEST(ResourceScores, SharesAreCutOffToWholeNumbersAndAveraged) {
-  // cpu 2/3 free, memory all free.
-  EXPECT_EQ(LeastAllocatedScore(1, 3, 0, 5), (66 + 100) / 2);
-  EXPECT_EQ(MostAllocatedScore(1, 3, 0, 5), 33 / 2);
+  const auto scores = [](const std::string& has, const std::string& asks) {
+    KubeWorld world(Objects()
+                        .Node("n", "", "", R"("allocatable":{)" + has + R"("pods":"10"})")
+                        .Pod("p", "", "", "", asks));
+    return std::pair(world.Scores(ScorePart::kLeastAllocated, "p").at(0),
+                     world.Scores(ScorePart::kMostAllocated, "p").at(0));
+  };
+  using Scores = std::pair<int64_t, int64_t>;
+  // cpu a third used, memory a hundredth.
+  EXPECT_EQ(scores(R"("cpu":"3","memory":"500Mi",)", "cpu: 1, memory: 5Mi"),
+            Scores((66 + 99) / 2, (33 + 1) / 2));
   // More than there is: nothing free, all used.
-  EXPECT_EQ(LeastAllocatedScore(4, 3, 5, 5), 0);
-  EXPECT_EQ(MostAllocatedScore(4, 3, 5, 5), 100);
+  EXPECT_EQ(scores(R"("cpu":"3","memory":"5Mi",)", "cpu: 4, memory: 5Mi"), Scores(0, 100));
   // A resource the node does not have is left out.
-  EXPECT_EQ(LeastAllocatedScore(1, 4, 7, 0), 75);
-  EXPECT_EQ(LeastAllocatedScore(1, 0, 7, 0), 0);
+  EXPECT_EQ(scores(R"("cpu":"4",)", "cpu: 1, memory: 7Mi"), Scores(75, 25));
+  EXPECT_EQ(scores("", "cpu: 1, memory: 7Mi"), Scores(0, 0));
 }
 
 TEST(ResourceScores, PodsThatAskForNothingCountWithDefaults) {
@@ -56,6 +71,58 @@ TEST(ResourceScores, GpusCountOnlyForPodsThatAskForThem) {
   EXPECT_EQ(world.Scores(ScorePart::kBalancedAllocation, "gpu"),
             std::vector<int64_t>{50 + (50 + 64 - 100) / 2});
   EXPECT_EQ(world.Scores(ScorePart::kBalancedAllocation, "plain"), std::vector<int64_t>{75});
+}
+
+// Also where a quotient is nearly a whole number. As Kubernetes has it:
+int64_t Percent(int64_t part, int64_t whole) {
+  return std::min(std::max<int64_t>(part, 0), whole) * 100 / whole;
+}
+
+TEST(ResourceScores, AreThoseOfWholeNumbers) {
+  std::mt19937_64 random(3);
+  constexpr int kNodes = 60;
+  std::string cluster = QueueYaml({});
+  std::vector<int64_t> memory(kNodes);
+  for (int i = 0; i < kNodes; ++i) {
+    // From a few bytes to more than quotients are exact for (16 TiB).
+    memory[static_cast<size_t>(i)] = static_cast<int64_t>(random() >> (random() % 40 + 18)) + 1000;
+    cluster += NodeYaml({.name = "n" + std::to_string(i + 100),
+                         .has = "cpu " + std::to_string(1 + random() % 999) + "m, memory " +
+                                std::to_string(memory[static_cast<size_t>(i)])});
+  }
+  constexpr int kPods = 40;
+  for (int i = 0; i < kPods; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    // Nearly so many hundredths of some node's memory.
+    const int64_t whole = memory[static_cast<size_t>(random() % kNodes)];
+    const int64_t part =
+        whole / 100 * static_cast<int64_t>(random() % 100) + static_cast<int64_t>(random() % 3);
+    cluster += PodGroupYaml({.name = name, .phase = "Inqueue"}) +
+               PodYaml({.name = name,
+                        .group = name,
+                        .asks = "cpu " + std::to_string(1 + random() % 999) + "m, memory " +
+                                std::to_string(part + 1)});
+  }
+  Cycle cycle({.cluster = cluster, .config = ConfigYaml({.tiers = {"gang nodeorder"}})});
+  Session& session = *cycle.session;
+  session.kube.EnsureBuilt();
+  const ResourceScores scores(session.cluster, session.kube);
+  for (int i = 0; i < kPods; ++i) {
+    const TaskId task = cycle.Find("default/p" + std::to_string(i));
+    const ResourceScores::Asked asked = scores.AskedBy(session.cluster.tasks[task].cls);
+    for (const NodeId node : session.cluster.nodes_by_name) {
+      const Node& facts = session.cluster.nodes[node];
+      const auto cpu_room = static_cast<int64_t>(facts.scored_cpu);
+      const auto memory_room = static_cast<int64_t>(facts.scored_memory);
+      const auto cpu = static_cast<int64_t>(asked.placing_cpu);
+      const auto bytes = static_cast<int64_t>(asked.placing_memory);
+      EXPECT_EQ(
+          scores.LeastAllocated(asked, node),
+          (Percent(cpu_room - cpu, cpu_room) + Percent(memory_room - bytes, memory_room)) / 2);
+      EXPECT_EQ(scores.MostAllocated(asked, node),
+                (Percent(cpu, cpu_room) + Percent(bytes, memory_room)) / 2);
+    }
+  }
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ class NodeOrderPlugin final : public Plugin {
       scores_->Batch(task, nodes, scores);
     };
     score.batch_is_node_local = [this](ClassId cls) { return scores_->BatchIsNodeLocal(cls); };
-    score.batch_node = [this](ClassId cls, NodeId node) { return scores_->BatchNode(cls, node); };
+    score.batch_each = [this](ClassId cls, std::span<const NodeId> nodes,
+                              std::span<double> scores) { scores_->BatchEach(cls, nodes, scores); };
     score.depends_on = [this](ClassId cls, std::vector<uint64_t>& words) {
       scores_->DependsOn(cls, words);
     };

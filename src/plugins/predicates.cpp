@@ -85,6 +85,9 @@ class PredicatesPlugin final : public Plugin {
     predicate.current_may_refuse = [this](TaskId task, std::span<uint64_t> nodes) {
       filters_->LeaveDoubtful(task, nodes);
     };
+    predicate.prepared_refuses = [this](TaskId task, NodeId node) {
+      return filters_->PreparedRefuses(task, node);
+    };
     predicate.current_is_node_local = [this](ClassId cls) {
       return filters_->CurrentIsNodeLocal(cls);
     };

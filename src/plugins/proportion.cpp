@@ -6,7 +6,9 @@
 // A queue that no job uses takes no part: it deserves nothing and nobody asks about it.
 #include <fmt/format.h>
 
+#include <bit>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -31,6 +33,8 @@ struct Account {
   Resource request;    // of tasks that hold resources or are pending
   Resource elastic;    // what its jobs hold beyond their minimum
   Resource guarantee;
+  Resource most_allocated;   // for bounds on what it may give
+  uint64_t rises = 0;        // … and how often that was not the most
   Resource real_capability;  // the most it may have: its own limit, and nobody else's guarantee
   Resource deserved;
   // These change during a session and are logged.
@@ -70,7 +74,8 @@ class ProportionPlugin final : public Plugin {
   static bool MayGive(const Account& account) {
     return !account.allocated.LessEqual(account.deserved, Missing::kZero);
   }
-  uint64_t WhoMayGive() const;
+  uint64_t WhoMayGive();
+  bool MayGiveMore(QueueId queue, std::span<const double> taken) const;
   Resource ShareMissing(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const;
@@ -93,6 +98,9 @@ class ProportionPlugin final : public Plugin {
   // A number for what all accounts hold together, which a rollback brings back with them.
   uint64_t accounts_state_ = 1;
   uint64_t last_accounts_state_ = 1;
+  std::map<std::vector<uint64_t>, uint64_t> givers_;
+  uint64_t last_givers_ = 0;
+  std::vector<uint64_t> given_by_;  // of one call, kept for its memory
 };
 
 void ProportionPlugin::Open(Session& session, const PluginOption& option, PluginHooks& hooks) {
@@ -115,13 +123,16 @@ void ProportionPlugin::Open(Session& session, const PluginOption& option, Plugin
   hooks.allocatable_without = [this](QueueId queue, TaskId task, std::span<const TaskId> gone) {
     return IsAllocatableWithout(queue, task, gone);
   };
-  hooks.reclaim_levels = VictimLevels{.level =
-                                          [this](TaskId id) {
-                                            const Account* account = FindAccount(id);
-                                            return account != nullptr && MayGive(*account);
-                                          },
-                                      .needed = [](TaskId) { return 1; },
-                                      .state = [this] { return WhoMayGive(); }};
+  hooks.reclaim_levels = VictimLevels{
+      .level =
+          [this](TaskId id) {
+            const Account* account = FindAccount(id);
+            return account != nullptr && MayGive(*account);
+          },
+      .needed = [](TaskId) { return 1; },
+      .state = [this] { return WhoMayGive(); },
+      .gives_more = [this](QueueId queue,
+                           std::span<const double> taken) { return MayGiveMore(queue, taken); }};
   hooks.share_missing = [this](QueueId queue, TaskId task) { return ShareMissing(queue, task); };
   hooks.vote_depends_on = [this](Asking asking, TaskId task, std::vector<uint64_t>& words) {
     // Candidates for reclaim are judged by what their queues have.
@@ -329,15 +340,40 @@ bool ProportionPlugin::IsAllocatableWithout(QueueId queue, TaskId task,
   return StaysWithinDeserved(queue, task, allocated);
 }
 
-// A bit per queue; of more queues than that, whatever they have together.
-uint64_t ProportionPlugin::WhoMayGive() const {
-  if (cluster_->queues_by_name.size() > 64) return accounts_state_;
-  uint64_t bits = 0;
+// A number for which queues may give, and for the most each of them has had since. What queues have
+// falls with every victim, and rises again when a statement is taken back: what they have while
+// none is open is the most.
+uint64_t ProportionPlugin::WhoMayGive() {
+  given_by_.clear();
   for (const QueueId queue : cluster_->queues_by_name) {
-    const Account& account = accounts_[queue];
-    bits = bits << 1 | (account.known && MayGive(account) ? 1 : 0);
+    Account& account = accounts_[queue];
+    const bool gives = account.known && MayGive(account);
+    given_by_.push_back(gives);
+    if (!gives) continue;
+    const bool rises = !account.allocated.LessEqual(account.most_allocated, Missing::kZero);
+    if (rises) ++account.rises;
+    if (rises || session_->undo.empty()) account.most_allocated = account.allocated;
+    given_by_.push_back(account.rises);
   }
-  return bits;
+  constexpr size_t kMaxKept = 1 << 10;
+  if (givers_.size() >= kMaxKept) givers_.clear();
+  const auto [known, is_new] = givers_.try_emplace(given_by_, last_givers_ + 1);
+  if (is_new) ++last_givers_;
+  return known->second;
+}
+
+// Whether victims that have so much together leave a queue more than it deserves. A little less is
+// taken for more: candidates are added up in another order than votes subtract them.
+bool ProportionPlugin::MayGiveMore(QueueId queue, std::span<const double> taken) const {
+  constexpr double kSlack = 1;
+  const Account& account = accounts_[queue];
+  if (!account.known) return false;
+  for (uint64_t rest = account.most_allocated.mask(); rest != 0; rest &= rest - 1) {
+    const int kind = std::countr_zero(rest);
+    const double left = account.most_allocated.Get(kind) - taken[static_cast<size_t>(kind)];
+    if (left + kSlack > account.deserved.Get(kind)) return true;
+  }
+  return false;
 }
 
 Resource ProportionPlugin::ShareMissing(QueueId queue, TaskId task) const {

@@ -9,6 +9,9 @@
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <utility>
+
+#include "base/two_words.h"
 
 namespace krafla {
 
@@ -74,32 +77,48 @@ AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack
   return question;
 }
 
-// Some words at a time: for most requests steps tell everything.
-void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) const {
-  constexpr size_t kWords = 8;
+// Some words at a time: for most requests steps tell everything. With the number of kinds known
+// nothing but the answer has to be written to memory.
+template <size_t kParts>
+void AmountColumns::Question::FitsAllOf(std::span<uint64_t> blocks) const {
+  constexpr size_t kWords = 2 * TwoWords::kSize;
+  std::array<const uint64_t*, kParts> maybe;
+  std::array<const uint64_t*, kParts> surely;
+  for (size_t part = 0; part < kParts; ++part) {
+    maybe[part] = parts_[part].maybe;
+    surely[part] = parts_[part].surely;
+  }
+  const auto all_of = [](const std::array<const uint64_t*, kParts>& rows, size_t first) {
+    return [&]<size_t... part>(std::index_sequence<part...>) {
+      return (TwoWords::Load(rows[part] + first) & ...);
+    }(std::make_index_sequence<kParts>());
+  };
+  uint64_t* out = blocks.data();
   size_t first = 0;
   for (; first + kWords <= blocks.size(); first += kWords) {
-    std::array<uint64_t, kWords> maybe;
-    std::array<uint64_t, kWords> surely;
-    maybe.fill(~uint64_t{0});
-    surely.fill(~uint64_t{0});
-    for (const Part& part : parts()) {
-      for (size_t i = 0; i < kWords; ++i) maybe[i] &= part.maybe[first + i];
-      if (part.maybe == part.surely) continue;
-      for (size_t i = 0; i < kWords; ++i) surely[i] &= part.surely[first + i];
-    }
-    for (size_t i = 0; i < kWords; ++i) {
-      surely[i] &= maybe[i];
-      blocks[first + i] = surely[i];
-    }
-    uint64_t unclear = 0;
-    for (size_t i = 0; i < kWords; ++i) unclear |= maybe[i] ^ surely[i];
-    if (unclear == 0) continue;
-    for (size_t i = 0; i < kWords; ++i)
-      if (const uint64_t nodes = maybe[i] & ~surely[i]; nodes != 0)
-        blocks[first + i] |= CompareAll(first + i, nodes);
+    const TwoWords maybe_low = all_of(maybe, first);
+    const TwoWords maybe_high = all_of(maybe, first + TwoWords::kSize);
+    const TwoWords surely_low = all_of(surely, first);
+    const TwoWords surely_high = all_of(surely, first + TwoWords::kSize);
+    surely_low.Store(out + first);
+    surely_high.Store(out + first + TwoWords::kSize);
+    if (((maybe_low ^ surely_low) | (maybe_high ^ surely_high)).IsZero()) continue;
+    for (size_t block = first; block < first + kWords; ++block) out[block] = Fits(block);
   }
-  for (; first < blocks.size(); ++first) blocks[first] = Fits(first);
+  for (; first < blocks.size(); ++first) out[first] = Fits(first);
+}
+
+void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) const {
+  switch (parts_.size()) {
+    case 2:
+      return FitsAllOf<2>(blocks);
+    case 3:
+      return FitsAllOf<3>(blocks);
+    case 4:
+      return FitsAllOf<4>(blocks);
+    default:
+      for (size_t block = 0; block < blocks.size(); ++block) blocks[block] = Fits(block);
+  }
 }
 
 uint64_t AmountColumns::Question::FitsPart(const Part& part, size_t block, uint64_t nodes) {

@@ -93,6 +93,8 @@ class AmountColumns {
       int kind;
     };
     const std::vector<Part>& parts() const { return parts_; }
+    template <size_t kParts>
+    void FitsAllOf(std::span<uint64_t> blocks) const;
     static uint64_t FitsPart(const Part& part, size_t block, uint64_t nodes);
     uint64_t CompareAll(size_t block, uint64_t nodes) const;
 

@@ -65,7 +65,7 @@ std::string WhatDiffers(const AmountColumns& columns, const std::vector<Resource
 }
 
 TEST(AmountColumns, AnswerAsSingleComparisonsDo) {
-  for (const size_t count : {0, 1, 63, 64, 65, 200}) {
+  for (const size_t count : {0, 1, 63, 64, 65, 200, 700}) {
     std::mt19937 random(static_cast<uint32_t>(count));
     std::vector<Resource> nodes;
     for (size_t p = 0; p < count; ++p) nodes.push_back(Draw(random));

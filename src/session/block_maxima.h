@@ -19,7 +19,6 @@ class BlockMaxima {
   static constexpr uint32_t kBlock = 64;  // nodes per block, blocks per region
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-  static uint64_t BitOf(uint32_t position) { return uint64_t{1} << position % kBlock; }
   // Calls f with the position of each of a block's nodes, a bit per node.
   template <class F>
   static void ForEachNode(size_t block, uint64_t nodes, F&& f) {

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "base/words_of_bits.h"
+
 namespace krafla {
 
 namespace {
 
 // Sets of answers nobody uses at the moment are given up when there are more of them than this.
 constexpr size_t kMaxKept = 64;
-
-void SetBit(std::vector<uint64_t>& bits, uint32_t position, bool value) {
-  const uint64_t bit = uint64_t{1} << position % 64;
-  uint64_t& word = bits[position / 64];
-  word = value ? word | bit : word & ~bit;
-}
 
 }  // namespace
 

@@ -44,6 +44,9 @@ struct PredicateHook {
   // nodes_by_name, takes out such as it would let pass, not necessarily all. Called after `prepare`
   // of that task, with some node given. Empty: it may refuse any.
   std::function<void(TaskId, std::span<uint64_t> nodes)> current_may_refuse;
+  // Whether `current` refuses for what `prepare` has counted, and so does whatever happens until
+  // the task is prepared again. May be empty.
+  std::function<bool(TaskId, NodeId)> prepared_refuses;
   // Whether `current` for this class depends on nothing but the node itself, so that an answer
   // stays good until that node changes. Empty means yes.
   std::function<bool(ClassId)> current_is_node_local;
@@ -59,11 +62,11 @@ struct ScoreHook {
   // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node; NaN when
   // it cannot tell, and then nobody is the best.
   std::function<void(TaskId, std::span<const NodeId>, std::span<double> scores)> batch;
-  // When this says yes for a class, `batch_node` gives the same number as `batch` for each node,
+  // When this says yes for a class, `batch_each` adds the same number as `batch` for each node,
   // whatever the set; it may change its mind as pods come and go, so it is asked each time.
   std::function<bool(ClassId)> batch_is_node_local;
-  std::function<double(ClassId, NodeId)> batch_node;
-  // Appends words that are equal for two classes only if `node` and `batch_node` say the same of
+  std::function<void(ClassId, std::span<const NodeId>, std::span<double> scores)> batch_each;
+  // Appends words that are equal for two classes only if `node` and `batch_each` say the same of
   // both, of every node, in this session and in those that follow it: a node is then scored once
   // for both. Without it each class is asked about.
   std::function<void(ClassId, std::vector<uint64_t>& words)> depends_on;
@@ -87,6 +90,10 @@ struct VictimLevels {
   // Of the candidates of a job that is not the task's own, the first is named if it has that.
   bool names_first = false;
   std::function<uint64_t()> state = {};  // empty: always the same
+  // Of a queue's candidates that the plugin is asked about, in their order, no more are named when
+  // this says no of what those that were have together, by kind. As long as `state` is the same it
+  // never says yes where it has said no.
+  std::function<bool(QueueId, std::span<const double> taken)> gives_more = {};
   // The same where nearly every task needs another level. A candidate's own; it rises only when its
   // job gains tasks.
   std::function<double(TaskId candidate)> exact_level = {};

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/words_of_bits.h"
+
 namespace krafla {
 
 namespace {
@@ -51,6 +53,7 @@ bool NodeRanking::AnyAllowed() const {
 void BestFirst::Start(const NodeRanking& ranking, std::span<const uint64_t> among) {
   ranking_ = ranking;
   among_ = among;
+  keep_ = nullptr;
   bounds_.assign(ranking.region_best.begin(), ranking.region_best.end());
   is_open_.assign(bounds_.size(), false);
   if (regions_.size() < bounds_.size()) regions_.resize(bounds_.size());
@@ -93,6 +96,7 @@ void BestFirst::Open(size_t at) {
   is_open_[at] = true;
   Region& region = regions_[at];
   region.known = 0;
+  region.unasked = keep_ ? ~uint64_t{0} : 0;
   const size_t first = at * Region::kBlocks;
   const size_t blocks = std::min(Region::kBlocks, among_.size() - first);
   for (size_t block = 0; block < blocks; ++block) {
@@ -105,16 +109,44 @@ void BestFirst::Open(size_t at) {
   bounds_[at] = region.Highest();
 }
 
-void BestFirst::SetBound(Region& region, size_t block, double bound) {
+void BestFirst::SetBound(size_t at, size_t block, double bound) {
+  Region& region = regions_[at];
   region.bound[block] = bound;
   const size_t group = block / kGroup;
   region.of_group[group] = Highest8(region.bound.data() + group * kGroup);
-  bounds_[current_] = region.Highest();
+  bounds_[at] = region.Highest();
+}
+
+void BestFirst::Filter(Keep keep) {
+  keep_ = std::move(keep);
+  for (size_t at = 0; at < bounds_.size(); ++at)
+    if (is_open_[at]) regions_[at].unasked = ~uint64_t{0};
+}
+
+// Whether any of the block's nodes may still come.
+bool BestFirst::Ask(Region& region, size_t block) {
+  region.unasked &= ~BitOf(block);
+  const uint64_t before = region.left[block];
+  region.left[block] = keep_(current_ * Region::kBlocks + block, before);
+  if (region.left[block] != before) region.known &= ~BitOf(block);
+  return region.left[block] != 0;
+}
+
+void BestFirst::Remove(uint32_t position) {
+  const size_t at = position / (NodeRanking::kBlock * Region::kBlocks);
+  if (!is_open_[at]) return;
+  Region& region = regions_[at];
+  const size_t block = position / NodeRanking::kBlock % Region::kBlocks;
+  region.left[block] &= ~BitOf(position);
+  region.known &= ~BitOf(block);
+  if (region.left[block] != 0) return;  // none of which is better than was known
+  SetBound(at, block, kNone);
+  ChooseRegion();
 }
 
 // Two of them: whoever does not do is mostly followed by the other. Of equal ones the first.
 void BestFirst::FindBest(Region& region, size_t block) const {
-  region.known |= uint64_t{1} << block;
+  region.known |= BitOf(block);
   const auto first =
       static_cast<uint32_t>((current_ * Region::kBlocks + block) * NodeRanking::kBlock);
   double highest = kNone;
@@ -149,26 +181,31 @@ uint32_t BestFirst::Next() {
     }
     Region& region = regions_[current_];
     const size_t block = region.FirstThatHas(bounds_[current_]);
-    const uint64_t bit = uint64_t{1} << block;
+    const uint64_t bit = BitOf(block);
+    if ((region.unasked & bit) != 0 && !Ask(region, block)) {
+      SetBound(current_, block, kNone);
+      if (!IsAhead()) ChooseRegion();
+      continue;
+    }
     if ((region.known & bit) == 0) {
       FindBest(region, block);
       const double score = ranking_.scores[region.best[block]];
       if (score != region.bound[block]) {
-        SetBound(region, block, score);
+        SetBound(current_, block, score);
         if (!IsAhead()) ChooseRegion();
         continue;
       }
     }
     const uint32_t position = region.best[block];
-    region.left[block] &= ~(uint64_t{1} << position % NodeRanking::kBlock);
+    region.left[block] &= ~BitOf(position);
     if (const uint32_t second = region.second[block]; second != kEnd) {
       region.best[block] = second;
       region.second[block] = kEnd;
-      SetBound(region, block, ranking_.scores[second]);
+      SetBound(current_, block, ranking_.scores[second]);
     } else {
       // What is left there is no better; how good it is shows when its turn comes.
       region.known &= ~bit;
-      if (region.left[block] == 0) SetBound(region, block, kNone);
+      if (region.left[block] == 0) SetBound(current_, block, kNone);
     }
     if (!IsAhead()) ChooseRegion();
     if (ranking_.left_out == nullptr || !(*ranking_.left_out)[position]) return position;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,10 +24,17 @@ struct NodeRanking {
   std::span<const uint64_t> allowed;
   // Nodes an earlier search found beyond help; null: none.
   const std::vector<bool>* left_out = nullptr;
+  // Whether a node is allowed depends on that node alone.
+  bool by_node = false;
 
   bool IsAllowed(uint32_t position) const {
     return ((allowed[position / kBlock] >> (position % kBlock)) & 1) != 0 &&
            (left_out == nullptr || !(*left_out)[position]);
+  }
+  // Whether it is about the same class, and nothing of it has been made anew since.
+  bool IsSameTable(const NodeRanking& other) const {
+    return scores.data() == other.scores.data() && allowed.data() == other.allowed.data() &&
+           left_out == other.left_out;
   }
   // How many nodes are allowed.
   size_t Count() const;
@@ -42,16 +50,24 @@ class BestFirst {
  public:
   static constexpr uint32_t kEnd = UINT32_MAX;
 
-  // Goes through the allowed nodes that are in `among`, a bit per node, which must stay as it is.
+  // Goes through the allowed nodes that are in `among`, a bit per node, which must stay as it is
+  // but for nodes that are removed.
   void Start(const NodeRanking& ranking, std::span<const uint64_t> among);
   uint32_t Next();
+  // A node, which is no longer in `among`, is not to come any more. Its score may be another now.
+  void Remove(uint32_t position);
+  // From now on `keep` is asked about a block's nodes before the first of them comes, and gives
+  // back which of them still may.
+  using Keep = std::function<uint64_t(size_t block, uint64_t nodes)>;
+  void Filter(Keep keep);
 
  private:
   static constexpr size_t kGroup = 8;  // blocks
   struct Region {
     static constexpr size_t kBlocks = NodeRanking::kBlock;
 
-    uint64_t known;  // a bit per block: `best` is
+    uint64_t known;    // a bit per block: `best` is
+    uint64_t unasked;  // a bit per block: `keep_` has not been asked about it yet
     // By block. No node that is left has a higher score; when the best is known, its score.
     std::array<double, kBlocks> bound;
     std::array<double, kBlocks / kGroup> of_group;  // the highest of each kGroup blocks
@@ -65,12 +81,14 @@ class BestFirst {
   };
   void ChooseRegion();
   bool IsAhead() const;
+  bool Ask(Region& region, size_t block);
   void Open(size_t region);
   void FindBest(Region& region, size_t block) const;
-  void SetBound(Region& region, size_t block, double bound);
+  void SetBound(size_t region, size_t block, double bound);
 
   NodeRanking ranking_;
   std::span<const uint64_t> among_;
+  Keep keep_;                   // null: all of them
   std::vector<double> bounds_;  // by region
   std::vector<bool> is_open_;   // by region
   std::vector<Region> regions_;

@@ -1,28 +1,27 @@
 #include "session/node_search.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/words_of_bits.h"
 #include "session/doubtful_nodes.h"
+#include "session/fitting_nodes.h"
 #include "session/reason_counts.h"
+#include "session/shortages.h"
 
 namespace krafla {
 
 namespace {
 
 constexpr uint32_t kBlock = BlockMaxima::kBlock;
-constexpr uint32_t kNowhere = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNowhere = FittingNodes::kNowhere;
 static_assert(kBlock == AmountColumns::kBlock && kBlock == NodeRanking::kBlock);
-
-uint64_t BitOf(uint32_t position) {
-  return BlockMaxima::BitOf(position);
-}
 
 template <class F>
 void ForEachNode(size_t block, uint64_t nodes, F&& f) {
@@ -45,26 +44,6 @@ struct NodeSearch::ClassCache {
   const std::vector<uint64_t>& Allowed() const {
     return fixed->unclear.empty() ? fixed->allowed : allowed;
   }
-};
-
-// Where the class's request fits; good up to `synced` of the session's node changes. Whoever fits,
-// and is not known to refuse, has a score.
-struct NodeSearch::FittingNodes {
-  bool begun = false;
-  size_t synced = 0;
-  std::vector<uint64_t> later;  // bits: the request fits what will be free
-  std::vector<uint64_t> now;    // bits: … and what is free now
-  // Whether a node passes is asked when it would be the best.
-  std::vector<uint64_t> refuses;  // bits: some predicate refuses
-  std::vector<uint64_t> passes;   // bits: none does
-  BlockMaxima best;               // of those where the request fits now, but refusals
-  // Why nothing fitted, and up to which change that is known: the next task of the class need not
-  // ask again.
-  FitError failure;
-  size_t failure_at = SIZE_MAX;
-
-  uint64_t Now(size_t block) const { return now[block] & ~refuses[block]; }
-  uint64_t Later(size_t block) const { return later[block] & ~refuses[block]; }
 };
 
 NodeSearch::NodeSearch(Session& session, NodeSearchLimits limits)
@@ -138,7 +117,7 @@ void NodeSearch::MakeRoomForClass() {
 
 // Beyond so many bytes the class whose fitting nodes have not been asked for longest hands them
 // over.
-NodeSearch::FittingNodes& NodeSearch::FittingOf(ClassId cls, ClassCache& cache) {
+FittingNodes& NodeSearch::FittingOf(ClassId cls, ClassCache& cache) {
   if (cache.fitting != nullptr) {
     fitting_used_.splice(fitting_used_.end(), fitting_used_, cache.fitting_used);
     return *cache.fitting;
@@ -213,9 +192,12 @@ std::vector<bool> NodeSearch::ChangedSince(size_t synced) const {
 
 void NodeSearch::VerifyScores(ClassId cls, SharedScores& scores) {
   CatchUp(scores);
-  for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p)
-    KRAFLA_CHECK(!scores.Knows(p) || scores.At(p) == LocalScore(cls, cluster_.nodes_by_name[p]),
-                 "a score has followed");
+  for (uint32_t p = 0; p < cluster_.nodes_by_name.size(); ++p) {
+    if (!scores.Knows(p)) continue;
+    double score = 0;
+    LocalScores(cls, {&cluster_.nodes_by_name[p], 1}, {&score, 1});
+    KRAFLA_CHECK(scores.At(p) == score, "a score has followed");
+  }
   const auto highest = [&](size_t block) {
     return BlockMaxima::HighestOf(scores.scores().data(), block, scores.known()[block]);
   };
@@ -224,7 +206,7 @@ void NodeSearch::VerifyScores(ClassId cls, SharedScores& scores) {
     KRAFLA_CHECK(
         highest(block) <= best.Of(block) && best.Of(block) <= best.regions()[block / kBlock],
         "no known score of a block is higher than its bound");
-  scores.Tighten();
+  scores.Tighten(std::vector<uint64_t>(best.size(), 1));
   for (size_t block = 0; block < best.size(); ++block)
     KRAFLA_CHECK(highest(block) == best.Of(block), "the best known score of a block has followed");
 }
@@ -245,14 +227,11 @@ void NodeSearch::VerifyFitting(ClassId cls, const ClassCache& cache) const {
   }
   if (kept.synced != session_.node_changes().size()) return;
   const SharedScores& scores = *cache.scores;
-  for (size_t block = 0; block < kept.best.size(); ++block) {
+  for (size_t block = 0; block < kept.later.size(); ++block) {
     KRAFLA_CHECK((kept.passes[block] & kept.refuses[block]) == 0, "a node passes or it does not");
     KRAFLA_CHECK((kept.Later(block) & ~scores.known()[block]) == 0, "whoever fits has a score");
-    KRAFLA_CHECK(kept.best.Of(block) ==
-                         BlockMaxima::HighestOf(scores.scores().data(), block, kept.Now(block)) &&
-                     kept.best.Of(block) <= kept.best.regions()[block / kBlock],
-                 "the best of a block has followed");
   }
+  kept.VerifyBest(scores.scores().data());
 }
 
 Refusal NodeSearch::CheckAt(TaskId task, const ClassCache& cache, uint32_t position) {
@@ -273,6 +252,13 @@ Refusal NodeSearch::CheckAt(TaskId task, const ClassCache& cache, uint32_t posit
 
 Refusal NodeSearch::Check(TaskId task, NodeId node) {
   return CheckAt(task, CacheOf(cluster_.tasks[task].cls), position_of_[node.value]);
+}
+
+bool NodeSearch::StaysRefused(TaskId task, NodeId node) const {
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier)
+      if (entry.call->prepared_refuses && entry.call->prepared_refuses(task, node)) return true;
+  return false;
 }
 
 bool NodeSearch::IsNodeLocal(ClassId cls) const {
@@ -308,16 +294,20 @@ bool NodeSearch::ScoresAreNodeLocal(ClassId cls) const {
 }
 
 // Summed in the order in which the full evaluation sums: all node scores, then all batch scores.
-double NodeSearch::LocalScore(ClassId cls, NodeId node) const {
-  double by_node = 0;
-  double by_batch = 0;
+void NodeSearch::LocalScores(ClassId cls, std::span<const NodeId> nodes,
+                             std::span<double> scores) const {
+  KRAFLA_CHECK(nodes.size() <= kBlock, "a block of nodes at a time");
+  std::array<double, kBlock> by_batch{};
+  const std::span<double> batch = std::span(by_batch).first(nodes.size());
+  std::fill(scores.begin(), scores.end(), 0);
   for (const auto& tier : session_.scores()) {
     for (const auto& entry : tier) {
-      if (entry.call->node) by_node += entry.call->node(cls, node);
-      if (entry.call->batch_node) by_batch += entry.call->batch_node(cls, node);
+      if (entry.call->node)
+        for (size_t i = 0; i < nodes.size(); ++i) scores[i] += entry.call->node(cls, nodes[i]);
+      if (entry.call->batch_each) entry.call->batch_each(cls, nodes, batch);
     }
   }
-  return by_node + by_batch;
+  for (size_t i = 0; i < nodes.size(); ++i) scores[i] += batch[i];
 }
 
 // Whether a node passes; remembered until it changes.
@@ -337,10 +327,23 @@ void NodeSearch::CatchUp(SharedScores& scores) {
 }
 
 // The scores have caught up with changes.
-void NodeSearch::AskScore(ClassId cls, SharedScores& scores, uint32_t p) {
-  const double score = LocalScore(cls, cluster_.nodes_by_name[p]);
-  KRAFLA_CHECK(std::isfinite(score), "only a batch score may say that it cannot tell");
-  scores.Set(p, score);
+void NodeSearch::AskScores(ClassId cls, SharedScores& scores, std::span<const uint32_t> positions) {
+  std::array<NodeId, kBlock> nodes;
+  std::array<double, kBlock> found;
+  while (!positions.empty()) {
+    const std::span<const uint32_t> some =
+        positions.first(std::min<size_t>(positions.size(), kBlock));
+    for (size_t i = 0; i < some.size(); ++i) {
+      nodes[i] = cluster_.nodes_by_name[some[i]];
+      session_.kube.FetchNode(nodes[i]);  // what a score looks at lies all over the memory
+    }
+    LocalScores(cls, std::span(nodes).first(some.size()), std::span(found).first(some.size()));
+    for (size_t i = 0; i < some.size(); ++i) {
+      KRAFLA_CHECK(std::isfinite(found[i]), "only a batch score may say that it cannot tell");
+      scores.Set(some[i], found[i]);
+    }
+    positions = positions.subspan(some.size());
+  }
 }
 
 // Which nodes have room, and the scores of those of which they are not known yet. Who passes is
@@ -355,17 +358,19 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   const size_t blocks = scores.known().size();
   kept.later.resize(blocks);
   kept.now.resize(blocks);
-  kept.best.Reset(blocks);
   fits_later.FitsAll(kept.later);
+  unknown_.clear();
+  fits_now.FitsAll(kept.now);
   for (size_t block = 0; block < blocks; ++block) {
     const uint64_t later = kept.later[block];
-    kept.now[block] = later == 0 ? 0 : later & fits_now.Fits(block);
+    kept.now[block] &= later;
     if (later == 0) continue;
     kept.refuses[block] |= later & ~cache.fixed->open[block];
     ForEachNode(block, kept.Later(block) & ~scores.known()[block],
-                [&](uint32_t p) { AskScore(cls, scores, p); });
-    kept.best.FindAnew(block, scores.scores().data(), kept.Now(block));
+                [&](uint32_t p) { unknown_.push_back(p); });
   }
+  AskScores(cls, scores, unknown_);
+  kept.FollowAll(scores.scores().data());
 }
 
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
@@ -373,7 +378,7 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
   SharedScores& scores = *cache.scores;
   const size_t block = p / kBlock;
   const uint64_t bit = BitOf(p);
-  for (auto* bits : {&kept.later, &kept.now, &kept.refuses, &kept.passes}) (*bits)[block] &= ~bit;
+  kept.Forget(p);
   const NodeId node = cluster_.nodes_by_name[p];
   const Resource& request = cluster_.Request(task);
   if (request.LessEqual(cluster_.FutureIdle(node), Missing::kZero)) {
@@ -381,25 +386,9 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
     if (request.LessEqual(cluster_.idle[node], Missing::kZero)) kept.now[block] |= bit;
     kept.refuses[block] |= bit & ~cache.fixed->open[block];
     if ((kept.refuses[block] & bit) == 0 && !scores.Knows(p))
-      AskScore(cluster_.tasks[task].cls, scores, p);
+      AskScores(cluster_.tasks[task].cls, scores, {&p, 1});
   }
-  const uint64_t nodes = kept.Now(block);
-  if ((nodes & bit) != 0 && scores.At(p) >= kept.best.Of(block)) {
-    kept.best.Raise(p, scores.At(p));
-  } else if (kept.best.IsHeldBy(p)) {
-    kept.best.FindAnew(block, scores.scores().data(), nodes);
-  }
-}
-
-// Whether to ask all nodes for room, which are many to a word, is less work than to look again at
-// so many.
-bool NodeSearch::IsBetterAsked(const FittingNodes& kept, size_t changes) {
-  constexpr size_t kFew = 4;
-  const size_t few = kFew + kept.later.size() / 2;
-  if (changes <= few) return false;
-  size_t fitting = 0;
-  for (const uint64_t nodes : kept.later) fitting += static_cast<size_t>(std::popcount(nodes));
-  return changes > few + fitting / 32;
+  kept.Follow(p, scores.scores().data());
 }
 
 // Brings up to date which nodes fit.
@@ -409,14 +398,10 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   FittingNodes& kept = FittingOf(cluster_.tasks[task].cls, cache);
   const auto news = std::span(changes).subspan(kept.begun ? kept.synced : 0);
   if (!kept.begun || news.size() > cluster_.nodes_by_name.size()) {
-    kept.begun = true;
-    for (auto* bits : {&kept.refuses, &kept.passes}) bits->assign(cache.fixed->open.size(), 0);
+    kept.Begin(cache.fixed->open.size());
     LookAtAll(task, cache);
-  } else if (IsBetterAsked(kept, news.size())) {
-    for (const NodeId node : news) {
-      const uint32_t p = position_of_[node.value];
-      for (auto* bits : {&kept.refuses, &kept.passes}) (*bits)[p / kBlock] &= ~BitOf(p);
-    }
+  } else if (kept.IsBetterAsked(news.size())) {
+    for (const NodeId node : news) kept.ForgetAnswers(position_of_[node.value]);
     LookAtAll(task, cache);
   } else {
     ++synchronizations_;
@@ -460,19 +445,15 @@ ReasonCode NodeSearch::Insufficient(int kind) {
   return reason;
 }
 
-// Those of a block's nodes for which the request is too large, each by the first kind in which it
-// is. Gives back the others.
-uint64_t NodeSearch::CountShortages(const AmountColumns::Question& question, size_t block,
-                                    uint64_t nodes, ReasonCounts& counts) {
-  return question.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
-    counts.Add(Refusal{Refusal::kUnschedulable, Insufficient(kind)}, block, lack);
-  });
+void NodeSearch::AddShortages(const Shortages& shortages, ReasonCounts& counts) {
+  shortages.ForEach(
+      [&](int kind, uint32_t first, int nodes) { counts.Add(Insufficient(kind), first, nodes); });
 }
 
 FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
                              const RefusalMemory::Nodes* remembered, bool with_resources) {
   const AmountColumns& free = Free().later();
-  const AmountColumns::Question question = free.Ask(cluster_.Request(task));
+  Shortages shortages(free.Ask(cluster_.Request(task)));
   ReasonCounts counts(cluster_.nodes_by_name.size());
   for (size_t block = 0; block < free.blocks(); ++block) {
     uint64_t nodes = free.NodesOf(block);
@@ -480,9 +461,10 @@ FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
       for (const auto& [refusal, by] : remembered->said) counts.Add(refusal, block, by[block]);
       nodes &= remembered->left[block];
     }
-    if (with_resources) nodes = CountShortages(question, block, nodes, counts);
+    if (with_resources) nodes = shortages.Count(block, nodes);
     ForEachNode(block, nodes, [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
   }
+  AddShortages(shortages, counts);
   return counts.Take();
 }
 
@@ -491,11 +473,12 @@ const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
   FittingNodes& kept = *cache.fitting;
   if (kept.failure_at == kept.synced) return kept.failure;
   const AmountColumns& free = Free().later();
-  const AmountColumns::Question question = free.Ask(cluster_.Request(task));
+  Shortages shortages(free.Ask(cluster_.Request(task)));
   ReasonCounts counts(cluster_.nodes_by_name.size());
   for (size_t block = 0; block < free.blocks(); ++block)
-    ForEachNode(block, CountShortages(question, block, free.NodesOf(block), counts),
+    ForEachNode(block, shortages.Count(block, free.NodesOf(block)),
                 [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
+  AddShortages(shortages, counts);
   kept.failure = counts.Take();
   kept.failure_at = kept.synced;
   return kept.failure;
@@ -527,11 +510,14 @@ uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const u
   }
   SharedScores& scores = *cache.scores;
   CatchUp(scores);
+  unknown_.clear();
+  for (size_t block = 0; block < nodes.size(); ++block)
+    ForEachNode(block, nodes[block] & ~scores.known()[block],
+                [&](uint32_t p) { unknown_.push_back(p); });
+  AskScores(cls, scores, unknown_);
   uint32_t best = kNowhere;
   double best_score = BlockMaxima::kNone;
   for (size_t block = 0; block < nodes.size(); ++block) {
-    ForEachNode(block, nodes[block] & ~scores.known()[block],
-                [&](uint32_t p) { AskScore(cls, scores, p); });
     if (nodes[block] == 0 || scores.best().Of(block) <= best_score) continue;
     ForEachNode(block, nodes[block], [&](uint32_t p) {
       if (scores.At(p) <= best_score) return;
@@ -545,20 +531,9 @@ uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const u
 NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
   FittingNodes& kept = *cache.fitting;
   const double* score = cache.scores->scores().data();
-  // The first of the best without looking at all: a number per region, then per block of one.
-  while (kept.best.size() != 0) {
-    const size_t block = kept.best.First();
-    const double best = kept.best.Of(block);
-    if (best == BlockMaxima::kNone) break;
-    uint64_t nodes = kept.Now(block);
-    uint32_t p = 0;
-    do {
-      KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
-      p = static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
-      nodes &= nodes - 1;
-    } while (score[p] != best);
+  for (uint32_t p = kept.Best(score); p != kNowhere; p = kept.Best(score)) {
     if (Passes(task, cache, p)) return {cluster_.nodes_by_name[p], true};
-    kept.best.FindAnew(block, score, kept.Now(block));
+    kept.Follow(p, score);
   }
   uint32_t best = kNowhere;
   for (size_t b = 0; b < kept.later.size(); ++b)
@@ -606,13 +581,16 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
     remembered->Add(block, nodes, refusal);
   };
   std::vector<uint64_t> future(free.blocks());  // bits: fits and is not refused
+  fits_later.FitsAll(future);
   bool any = false;
   for (size_t block = 0; block < free.blocks(); ++block) {
     uint64_t nodes = free.NodesOf(block);
     if (remembered != nullptr) nodes &= remembered->left[block];
-    future[block] = fits_later.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
-      refuse(block, lack, {Refusal::kUnschedulable, Insufficient(kind)});
-    });
+    if (const uint64_t too_small = nodes & ~future[block]; memory != nullptr && too_small != 0)
+      (void)fits_later.FitsOrLacks(block, too_small, [&](int kind, uint64_t lack) {
+        refuse(block, lack, {Refusal::kUnschedulable, Insufficient(kind)});
+      });
+    future[block] &= nodes;
     any = any || future[block] != 0;
   }
   // Mostly nearly all pass, and that can be told of 64 nodes at once; the others are asked one by
@@ -639,11 +617,10 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
     error = Explain(task, cache, remembered, true);
     return {};
   }
-  const AmountColumns::Question fits_now = free_.now().Ask(request);
-  std::vector<uint64_t> idle(future.size(), 0);
+  std::vector<uint64_t> idle(future.size());
+  free_.now().Ask(request).FitsAll(idle);
   for (size_t block = 0; block < future.size(); ++block) {
-    if (future[block] == 0) continue;
-    idle[block] = future[block] & fits_now.Fits(block);
+    idle[block] &= future[block];
     future[block] &= ~idle[block];
   }
   for (const bool now : {true, false}) {
@@ -724,7 +701,8 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
                      .block_best = cache.scores->best().blocks(),
                      .region_best = cache.scores->best().regions(),
                      .allowed = cache.Allowed(),
-                     .left_out = LeftOut(task)};
+                     .left_out = LeftOut(task),
+                     .by_node = cache.fixed->unclear.empty() || IsNodeLocal(task)};
 }
 
 void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {
@@ -741,22 +719,27 @@ void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {
         ForEachNode(block, unknown, [&](uint32_t p) { unknown_.push_back(p); });
         return true;
       });
-  // What a score looks at lies all over the memory.
-  constexpr size_t kAhead = 4;
-  for (size_t i = 0; i < unknown_.size(); ++i) {
-    if (i + kAhead < unknown_.size())
-      session_.kube.FetchNode(cluster_.nodes_by_name[unknown_[i + kAhead]]);
-    AskScore(cls, scores, unknown_[i]);
-  }
-  scores.Tighten();
+  AskScores(cls, scores, unknown_);
+  scores.Tighten(among);
+}
+
+uint32_t NodeSearch::TimesForgotten(TaskId task) const {
+  return caches_[cluster_.tasks[task].cls]->scores->times_begun();
 }
 
 void NodeSearch::ScoreAt(TaskId task, std::span<const uint32_t> positions) {
   const ClassId cls = cluster_.tasks[task].cls;
   SharedScores& scores = *caches_[cls]->scores;
   CatchUp(scores);
-  for (const uint32_t p : positions)
-    if (!scores.Knows(p)) AskScore(cls, scores, p);
+  AskUnknown(cls, scores, positions);
+}
+
+void NodeSearch::AskUnknown(ClassId cls, SharedScores& scores,
+                            std::span<const uint32_t> positions) {
+  unknown_.clear();
+  std::copy_if(positions.begin(), positions.end(), std::back_inserter(unknown_),
+               [&](uint32_t p) { return !scores.Knows(p); });
+  AskScores(cls, scores, unknown_);
 }
 
 void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
@@ -766,10 +749,8 @@ void NodeSearch::Score(TaskId task, std::span<const uint32_t> positions,
   if (ScoresAreNodeLocal(cls)) {
     SharedScores& known = *CacheOf(cls).scores;
     CatchUp(known);
-    for (size_t i = 0; i < positions.size(); ++i) {
-      if (!known.Knows(positions[i])) AskScore(cls, known, positions[i]);
-      scores[i] = known.At(positions[i]);
-    }
+    AskUnknown(cls, known, positions);
+    for (size_t i = 0; i < positions.size(); ++i) scores[i] = known.At(positions[i]);
     return;
   }
   std::vector<NodeId> nodes(positions.size());

@@ -33,7 +33,9 @@
 
 namespace krafla {
 
+class FittingNodes;
 class ReasonCounts;
+class Shortages;
 
 // How many bytes may be kept: of answers and scores that classes have, and of which nodes they fit.
 struct NodeSearchLimits {
@@ -68,8 +70,13 @@ class NodeSearch {
   // Whether the answers for a task depend on each node alone.
   bool IsNodeLocal(TaskId task);
   bool WasPrepared(TaskId task) const { return prepared_[task.value]; }
+  // In nodes_by_name.
+  uint32_t PositionOf(NodeId node) const { return position_of_[node.value]; }
   // predicate: the refusal of the first plugin, in tier order, that has one. Prepare comes first.
   Refusal Check(TaskId task, NodeId node);
+  // Whether the node refuses, and will whoever leaves it, until the task is prepared again. Not all
+  // such refusals are known.
+  bool StaysRefused(TaskId task, NodeId node) const;
 
   struct Choice {
     NodeId node;              // invalid: none
@@ -92,6 +99,9 @@ class NodeSearch {
   std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
   void ScoreAllowed(TaskId task, std::span<const uint64_t> among);
   void ScoreAt(TaskId task, std::span<const uint32_t> positions);
+  // How often all scores of its class have been forgotten; in between only those of nodes that
+  // change are.
+  uint32_t TimesForgotten(TaskId task) const;
   // Whether there is such a ranking.
   bool CanRank(TaskId task, const RefusalMemory* memory);
   // By position: what the task's earlier FitError calls unresolvable; null: nothing.
@@ -105,7 +115,6 @@ class NodeSearch {
 
  private:
   struct ClassCache;
-  struct FittingNodes;
 
   ClassCache& CacheOf(ClassId cls);
   void MakeRoomForClass();
@@ -118,22 +127,21 @@ class NodeSearch {
   std::vector<bool> ChangedSince(size_t synced) const;
   void VerifyScores(ClassId cls, SharedScores& scores);
   void VerifyFitting(ClassId cls, const ClassCache& cache) const;
-  static bool IsBetterAsked(const FittingNodes& kept, size_t changes);
   void LookAtAll(TaskId task, ClassCache& cache);
   void LookAgain(TaskId task, ClassCache& cache, uint32_t position);
   bool Passes(TaskId task, ClassCache& cache, uint32_t position);
   void CatchUp(SharedScores& scores);
-  void AskScore(ClassId cls, SharedScores& scores, uint32_t position);
+  void AskScores(ClassId cls, SharedScores& scores, std::span<const uint32_t> positions);
+  void AskUnknown(ClassId cls, SharedScores& scores, std::span<const uint32_t> positions);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
-  double LocalScore(ClassId cls, NodeId node) const;
+  void LocalScores(ClassId cls, std::span<const NodeId> nodes, std::span<double> scores) const;
   Choice BestKept(TaskId task, ClassCache& cache);
   uint32_t BestAmong(TaskId task, ClassCache& cache, std::span<const uint64_t> nodes);
   uint32_t BestPosition(TaskId task, std::span<const uint32_t> positions);
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
   FitError Explain(TaskId task, const ClassCache& cache, const RefusalMemory::Nodes* remembered,
                    bool with_resources);
-  uint64_t CountShortages(const AmountColumns::Question& question, size_t block, uint64_t nodes,
-                          ReasonCounts& counts);
+  void AddShortages(const Shortages& shortages, ReasonCounts& counts);
   ReasonCode Insufficient(int kind);
   FreeAmounts& Free();
 

@@ -196,6 +196,7 @@ void Session::FindBoundsOnVotes() {
     for (const auto& tier : preempts ? preemptable_ : reclaimable_) {
       VotingTier& voting = tiers.emplace_back();
       voting.decides = true;
+      voting.offers_all = !compat.guards || guards_.empty();
       guards_of.push_back(0);
       for (const auto& entry : tier) {
         const PluginHooks& hooks = plugins_[entry.plugin].hooks;
@@ -203,6 +204,7 @@ void Session::FindBoundsOnVotes() {
         voting.voters.push_back(levels ? &*levels : nullptr);
         const bool names_first = levels && levels->names_first;
         voting.decides &= names_first;
+        voting.offers_all &= !hooks.counts_victims || tier.size() == 1;
         if (!compat.guards || !hooks.is_guard) continue;
         guards_are_bounded &= names_first && !hooks.guard_counts;
         ++guards_of.back();

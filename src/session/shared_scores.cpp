@@ -1,7 +1,5 @@
 #include "session/shared_scores.h"
 
-#include "base/words_of_bits.h"
-
 namespace krafla {
 
 SharedScores::SharedScores(size_t nodes)
@@ -16,6 +14,7 @@ void SharedScores::Begin() {
   best_.Reset(known_.size());
   loose_.assign(best_.regions().size(), 0);
   any_known_ = false;
+  ++times_begun_;
 }
 
 // Mostly nobody knows about what has changed. How good the rest of a block is need not be found out
@@ -26,20 +25,21 @@ void SharedScores::CatchUp(std::span<const uint32_t> changed) {
     for (const uint32_t p : changed.subspan(synced_)) {
       if (!Knows(p)) continue;
       const uint32_t block = p / BlockMaxima::kBlock;
-      known_[block] &= ~BlockMaxima::BitOf(p);
-      if (best_.IsHeldBy(p)) loose_[block / BlockMaxima::kBlock] |= BlockMaxima::BitOf(block);
+      known_[block] &= ~BitOf(p);
+      if (best_.IsHeldBy(p)) loose_[block / BlockMaxima::kBlock] |= BitOf(block);
     }
   }
   synced_ = changed.size();
 }
 
-void SharedScores::Tighten() {
+void SharedScores::Tighten(std::span<const uint64_t> among) {
   ForEachWordNotZero(
       loose_.size(), [&](size_t region) { return loose_[region]; },
       [&](size_t region, uint64_t blocks) {
-        loose_[region] = 0;
         BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
+          if (among[block] == 0) return;
           best_.FindAnew(block, scores_.get(), known_[block]);
+          SetBit(loose_, block, false);
         });
         return true;
       });

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/words_of_bits.h"
 #include "model/ids.h"
 #include "session/block_maxima.h"
 
@@ -23,14 +24,14 @@ class SharedScores {
   void Set(uint32_t position, double score) {
     const size_t block = position / BlockMaxima::kBlock;
     scores_[position] = score;
-    known_[block] |= BlockMaxima::BitOf(position);
+    known_[block] |= BitOf(position);
     any_known_ = true;
     if (score < best_.Of(block)) return;
     best_.Raise(position, score);
-    loose_[block / BlockMaxima::kBlock] &= ~BlockMaxima::BitOf(static_cast<uint32_t>(block));
+    loose_[block / BlockMaxima::kBlock] &= ~BitOf(static_cast<uint32_t>(block));
   }
   bool Knows(uint32_t position) const {
-    return (known_[position / BlockMaxima::kBlock] & BlockMaxima::BitOf(position)) != 0;
+    return (known_[position / BlockMaxima::kBlock] & BitOf(position)) != 0;
   }
   double At(uint32_t position) const { return scores_[position]; }
 
@@ -40,8 +41,10 @@ class SharedScores {
   std::span<const double> scores() const { return {scores_.get(), nodes_}; }
   // No score that is known is higher.
   const BlockMaxima& best() const { return best_; }
-  // Makes them the highest that are known.
-  void Tighten();
+  // Makes them the highest that are known; of blocks that have nodes in `among`, a bit each.
+  void Tighten(std::span<const uint64_t> among);
+  // How often everything has been forgotten: until then only nodes that change are.
+  uint32_t times_begun() const { return times_begun_; }
 
   static constexpr size_t kBytesPerNode = sizeof(double);
 
@@ -52,6 +55,7 @@ class SharedScores {
   std::unique_ptr<double[]> scores_;  // memory of which only what has been known is touched
   std::vector<uint64_t> known_;
   bool any_known_ = false;
+  uint32_t times_begun_ = 0;
   BlockMaxima best_;
   std::vector<uint64_t> loose_;  // a bit per block: the node that has its best has changed since
   size_t synced_ = 0;            // how much of the list has been followed

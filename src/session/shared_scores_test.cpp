@@ -20,7 +20,7 @@ TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
     std::vector<uint64_t> counted(blocks, 0);
     for (int step = 0; step < 2000; ++step) {
       const auto p = static_cast<uint32_t>(random() % nodes);
-      const uint64_t bit = BlockMaxima::BitOf(p);
+      const uint64_t bit = BitOf(p);
       const bool held = best.IsHeldBy(p);
       counted[p / 64] &= ~bit;
       if (random() % 3 != 0) {
@@ -67,7 +67,9 @@ TEST(SharedScores, ABoundIsLoweredWhenItIsTightened) {
   std::vector<uint32_t> changed = {4};
   scores.CatchUp(changed);
   EXPECT_GE(scores.best().Of(0), 5);
-  scores.Tighten();
+  scores.Tighten(std::vector<uint64_t>{0, 1});
+  EXPECT_EQ(scores.best().Of(0), 7) << "nobody asks about that block";
+  scores.Tighten(std::vector<uint64_t>{1, 0});
   EXPECT_EQ(scores.best().Of(0), 5);
   EXPECT_EQ(scores.best().regions()[0], 6);
   scores.Set(4, 8);
@@ -97,14 +99,15 @@ TEST(SharedScores, FollowChangesLikeAPlainList) {
         if (!scores.Knows(p)) scores.Set(p, plain[p] = static_cast<double>(random() % 10));
         ASSERT_EQ(scores.At(p), plain[p]);
       }
-      const bool tight = random() % 2 == 0;
-      if (tight) scores.Tighten();
+      std::vector<uint64_t> tight(scores.best().size());
+      for (uint64_t& nodes_of : tight) nodes_of = random() % 2;
+      scores.Tighten(tight);
       for (size_t block = 0; block < scores.best().size(); ++block) {
         double highest = kNone;
         for (size_t p = block * 64; p < std::min<size_t>(nodes, block * 64 + 64); ++p)
           highest = std::max(highest, plain[p]);
-        ASSERT_TRUE(tight ? scores.best().Of(block) == highest
-                          : scores.best().Of(block) >= highest);
+        ASSERT_TRUE(tight[block] != 0 ? scores.best().Of(block) == highest
+                                      : scores.best().Of(block) >= highest);
         ASSERT_GE(scores.best().regions()[block / 64], scores.best().Of(block));
       }
     }

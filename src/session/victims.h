@@ -23,6 +23,9 @@ struct VotingTier {
   std::vector<const VictimLevels*> voters;  // null: may name anybody
   // Where every voter names somebody, nobody else has a say in whether anybody goes.
   bool decides = false;
+  // Voters are asked about all candidates on a node: not only about those whom guards, or others of
+  // the tier, have left.
+  bool offers_all = true;
 };
 
 }  // namespace krafla

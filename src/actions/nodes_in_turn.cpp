@@ -1,0 +1,62 @@
+#include "actions/nodes_in_turn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/words_of_bits.h"
+
+namespace krafla {
+
+void NodesInTurn::Start(const NodeRanking& ranking) {
+  ranking_ = ranking;
+  rest_.Start(ranking, among_);
+  first_of_rest_ = kEnd;
+  kept_.clear();
+  again_.clear();
+}
+
+bool NodesInTurn::IsBefore(uint32_t a, uint32_t b) const {
+  const double score_a = ranking_.scores[a];
+  const double score_b = ranking_.scores[b];
+  return score_a != score_b ? score_a > score_b : a < b;
+}
+
+uint32_t NodesInTurn::Next() {
+  if (first_of_rest_ == kEnd) {
+    first_of_rest_ = rest_.Next();
+    if (first_of_rest_ != kEnd) SetBit(among_, first_of_rest_, false);
+  }
+  if (!again_.empty() && (first_of_rest_ == kEnd || IsBefore(again_.back(), first_of_rest_))) {
+    const uint32_t position = again_.back();
+    again_.pop_back();
+    return position;
+  }
+  return std::exchange(first_of_rest_, kEnd);
+}
+
+void NodesInTurn::GoOn(std::vector<uint32_t>& again) {
+  again.insert(again.end(), kept_.begin(), kept_.end());
+  again.insert(again.end(), again_.begin(), again_.end());
+  kept_.clear();
+  again_.clear();
+  std::sort(again.begin(), again.end());
+  again.erase(std::unique(again.begin(), again.end()), again.end());
+  for (const uint32_t p : again) {
+    if (p == first_of_rest_) first_of_rest_ = kEnd;
+    if (!HasBit(among_, p)) continue;
+    SetBit(among_, p, false);
+    rest_.Remove(p);
+  }
+}
+
+void NodesInTurn::ComeAgain(std::span<const uint32_t> positions, BestFirst::Keep keep) {
+  if (keep) {
+    if (first_of_rest_ != kEnd && keep(first_of_rest_ / 64, BitOf(first_of_rest_)) == 0)
+      first_of_rest_ = kEnd;
+    rest_.Filter(std::move(keep));
+  }
+  again_.assign(positions.begin(), positions.end());
+  std::sort(again_.begin(), again_.end(), [&](uint32_t a, uint32_t b) { return IsBefore(b, a); });
+}
+
+}  // namespace krafla

@@ -1,0 +1,75 @@
+#include "session/fitting_nodes.h"
+
+#include "base/check.h"
+
+namespace krafla {
+
+namespace {
+
+constexpr uint32_t kBlock = BlockMaxima::kBlock;
+
+}  // namespace
+
+void FittingNodes::Begin(size_t blocks) {
+  begun = true;
+  for (auto* bits : {&refuses, &passes}) bits->assign(blocks, 0);
+}
+
+void FittingNodes::ForgetAnswers(uint32_t position) {
+  for (auto* bits : {&refuses, &passes}) (*bits)[position / kBlock] &= ~BitOf(position);
+}
+
+void FittingNodes::Forget(uint32_t position) {
+  ForgetAnswers(position);
+  for (auto* bits : {&later, &now}) (*bits)[position / kBlock] &= ~BitOf(position);
+}
+
+bool FittingNodes::IsBetterAsked(size_t changes) const {
+  constexpr size_t kFew = 4;
+  const size_t few = kFew + later.size() / 2;
+  if (changes <= few) return false;
+  size_t fitting = 0;
+  for (const uint64_t nodes : later) fitting += static_cast<size_t>(std::popcount(nodes));
+  return changes > few + fitting / 32;
+}
+
+void FittingNodes::FollowAll(const double* scores) {
+  best_.Reset(now.size());
+  for (size_t block = 0; block < now.size(); ++block)
+    if (const uint64_t nodes = Now(block); nodes != 0) best_.FindAnew(block, scores, nodes);
+}
+
+void FittingNodes::Follow(uint32_t position, const double* scores) {
+  const size_t block = position / kBlock;
+  if ((Now(block) & BitOf(position)) != 0 && scores[position] >= best_.Of(block)) {
+    best_.Raise(position, scores[position]);
+  } else if (best_.IsHeldBy(position)) {
+    best_.FindAnew(block, scores, Now(block));
+  }
+}
+
+// A number per region, then per block of one.
+uint32_t FittingNodes::Best(const double* scores) const {
+  if (best_.size() == 0) return kNowhere;
+  const size_t block = best_.First();
+  const double best = best_.Of(block);
+  if (best == BlockMaxima::kNone) return kNowhere;
+  uint64_t nodes = Now(block);
+  for (;; nodes &= nodes - 1) {
+    KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
+    const uint32_t p =
+        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+    if (scores[p] == best) return p;
+  }
+}
+
+void FittingNodes::VerifyBest(const double* scores) const {
+  for (size_t block = 0; block < best_.size(); ++block) {
+    KRAFLA_CHECK(BlockMaxima::HighestOf(scores, block, Now(block)) == best_.Of(block),
+                 "the best of a block has followed");
+    KRAFLA_CHECK(best_.Of(block) <= best_.regions()[block / kBlock],
+                 "no block is better than its region");
+  }
+}
+
+}  // namespace krafla
