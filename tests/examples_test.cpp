@@ -6,6 +6,7 @@
 
 #include "app/plan_text.h"
 #include "support/cycle.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -14,7 +15,7 @@ using Pods = std::vector<std::string>;
 using Places = std::map<std::string, std::string>;
 
 std::string ReadExample(const std::string& path) {
-  std::ifstream file(std::string(KRAFLA_SOURCE_DIR) + "/examples/" + path);
+  std::ifstream file(testing::SourceDir() + "/examples/" + path);
   EXPECT_TRUE(file.good()) << path;
   std::stringstream text;
   text << file.rdbuf();

@@ -20,6 +20,7 @@
 #include "session/node_search.h"
 #include "session/session.h"
 #include "support/gzip_lines.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -280,9 +281,9 @@ class PodCheck {
 
 TEST(KubeRulesOracle, EveryPluginAgreesWithKubernetes) {
   const char* other = std::getenv("KRAFLA_KUBE_CASES");
-  const std::string path = other != nullptr ? other
-                                            : std::string(KRAFLA_SOURCE_DIR) +
-                                                  "/tests/kube_oracle/recorded/cases.jsonl.gz";
+  const std::string path =
+      other != nullptr ? other
+                       : testing::SourceDir() + "/tests/kube_oracle/recorded/cases.jsonl.gz";
   Tally tally;
   int cases = 0;
   int unread = 0;

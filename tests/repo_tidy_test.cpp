@@ -9,12 +9,14 @@
 #include <set>
 #include <sstream>
 
+#include "support/source_dir.h"
+
 namespace krafla::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = KRAFLA_SOURCE_DIR;
+const fs::path kRoot = testing::SourceDir();
 
 // What each folder of src/ may include beside itself. docs/architecture.md shows the picture.
 const std::map<std::string, std::set<std::string>> kMayInclude = {

@@ -8,6 +8,7 @@
 #include "sim/expectations.h"
 #include "sim/read_scenario.h"
 #include "sim/simulation.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> ScenarioFiles() {
-  const fs::path root = KRAFLA_SOURCE_DIR;
+  const fs::path root = testing::SourceDir();
   std::vector<std::string> files;
   for (const char* folder : {"tests/scenarios", "examples/scenarios"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -34,7 +35,7 @@ class Scenarios : public ::testing::TestWithParam<std::string> {};
 TEST_P(Scenarios, DoWhatTheyExpect) {
   Diagnostics diagnostics;
   const Scenario scenario =
-      ReadScenario((fs::path(KRAFLA_SOURCE_DIR) / GetParam()).string(), {}, diagnostics);
+      ReadScenario((fs::path(testing::SourceDir()) / GetParam()).string(), {}, diagnostics);
   for (const Diagnostic& d : diagnostics.items()) ADD_FAILURE() << ToString(d);
   ASSERT_FALSE(diagnostics.HasErrors());
   ASSERT_FALSE(scenario.expectations.empty()) << "a scenario without expectations tests nothing";

@@ -7,6 +7,8 @@
 
 #include "model/fetch_tasks.h"
 #include "session/node_search.h"
+#include "session/rows_of_bits.h"
+#include "session/words_hash.h"
 
 namespace krafla {
 
@@ -19,8 +21,10 @@ constexpr double kSlack = 1;
 
 // Groups that are kept: one or two for each of the queues that starve.
 constexpr size_t kMaxGroups = 32;
-// … and classes of tasks in each.
-constexpr size_t kMaxClasses = 256;
+// … and requests in each.
+constexpr size_t kMaxRequests = 256;
+// None has been given to a class yet.
+constexpr uint32_t kNoNumber = UINT32_MAX;
 
 }  // namespace
 
@@ -31,6 +35,9 @@ struct CandidateRoom::Tables {
   uint32_t passes = 0;
   std::vector<std::unique_ptr<Sums>> groups;
   uint64_t asked = 0;
+  // Requests are numbered as they come up.
+  std::unordered_map<std::vector<uint64_t>, uint32_t, WordsHash> numbers;
+  std::vector<uint32_t> number_of;  // by ClassId
 };
 
 CandidateRoom::Group CandidateRoom::GroupOf(TaskId task, const VictimRule& rule) const {
@@ -104,7 +111,7 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
     for (uint32_t p = 0; p < n; ++p) tables.position_of[cluster.nodes_by_name[p].value] = p;
   }
   sums.group = group;
-  sums.classes.clear();
+  sums.requests.clear();
   sums.candidates.assign(n, 0);
   sums.with_candidates.assign((n + kWord - 1) / kWord, 0);
   AddUpAll(sums);
@@ -142,22 +149,39 @@ void CandidateRoom::Synchronize(Sums& sums) {
   sums.synced = changes.size();
 }
 
+// The same for classes that ask for the same.
+uint32_t CandidateRoom::RequestOf(ClassId cls) {
+  Tables& tables = session_.node_search().Companion<Tables>();
+  const Cluster& cluster = session_.cluster;
+  if (tables.number_of.size() < cluster.classes.size())
+    tables.number_of.resize(cluster.classes.size(), kNoNumber);
+  uint32_t& number = tables.number_of[cls.value];
+  if (number != kNoNumber) return number;
+  const Resource& request = cluster.classes[cls].request;
+  std::vector<uint64_t> words = {request.mask()};
+  for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1)
+    words.push_back(std::bit_cast<uint64_t>(request.Get(std::countr_zero(rest))));
+  const auto next = static_cast<uint32_t>(tables.numbers.size());
+  number = tables.numbers.try_emplace(std::move(words), next).first->second;
+  return number;
+}
+
 std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule& rule) {
   Sums& sums = SumsOf(GroupOf(task, rule));
   current_ = &sums;
   const ClassId cls = session_.cluster.tasks[task].cls;
   const Resource& request = session_.cluster.classes[cls].request;
   const std::vector<NodeId>& changes = session_.node_changes();
-  if (sums.classes.size() >= kMaxClasses && !sums.classes.contains(cls)) sums.classes.clear();
-  ClassBits& kept = sums.classes[cls];
+  const uint32_t number = RequestOf(cls);
+  if (sums.requests.size() >= kMaxRequests && !sums.requests.contains(number))
+    sums.requests.clear();
+  RequestBits& kept = sums.requests[number];
   const size_t blocks = sums.room.blocks();
   if (kept.bits.empty() || changes.size() - kept.synced > blocks / 4) {
     kept.bits.resize(blocks);
     const AmountColumns::Question question = sums.room.Ask(request, kSlack);
     question.FitsAll(kept.bits);
-    if (sums.group.needs_candidates)
-      for (size_t block = 0; block < blocks; ++block)
-        kept.bits[block] &= sums.with_candidates[block];
+    if (sums.group.needs_candidates) KeepThese(kept.bits, sums.with_candidates);
   } else {
     ForEachChanged(kept.synced, [&](uint32_t p) {
       const bool has_room = (!sums.group.needs_candidates || sums.candidates[p] > 0) &&

@@ -3,8 +3,9 @@
 //
 // The sums are upper bounds: who is a candidate for one task in particular is looked at on the node
 // itself. They are kept by kind and node for the groups that came up last, also from one session to
-// the next, and brought up to date from the session's list of changed nodes; so is, for each class
-// of tasks, a bit per node that has room.
+// the next, and brought up to date from the session's list of changed nodes; so is, for each
+// request, a bit per node that has room for it. Classes that differ in a label mostly ask for the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ class CandidateRoom {
     bool needs_candidates = false;
     bool operator==(const Group&) const = default;
   };
-  struct ClassBits {
+  struct RequestBits {
     size_t synced = 0;
     std::vector<uint64_t> bits;
   };
@@ -50,10 +51,11 @@ class CandidateRoom {
     std::vector<uint32_t> candidates;       // by position
     std::vector<uint64_t> with_candidates;  // a bit per position: there are any
     size_t all_candidates = 0;
-    std::unordered_map<ClassId, ClassBits> classes;
+    std::unordered_map<uint32_t, RequestBits> requests;  // by their numbers
   };
 
   Group GroupOf(TaskId task, const VictimRule& rule) const;
+  uint32_t RequestOf(ClassId cls);
   bool Counts(const Group& group, const Task& task) const;
   Sums& SumsOf(const Group& group);
   void Make(Sums& sums, const Group& group);

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace krafla {
@@ -19,7 +20,7 @@ class HighestLevels {
   void Forget(uint32_t position);
   // A bit per node of a block.
   uint64_t Unknown(size_t block) const { return ~known_[block]; }
-  const uint64_t* known() const { return known_.data(); }
+  std::span<const uint64_t> known() const { return known_; }
   void Set(uint32_t position, double level);
 
   double At(uint32_t position) const { return level_[position]; }

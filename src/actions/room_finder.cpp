@@ -8,6 +8,7 @@
 #include "actions/starving_jobs.h"
 #include "base/check.h"
 #include "base/words_of_bits.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -310,8 +311,7 @@ bool RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const Victim
 void RoomFinder::LeaveOut(const NodeRanking& ranking, std::span<const uint64_t> with_room) {
   std::vector<uint64_t>& among = in_turn_.among();
   among.resize(with_room.size());
-  for (size_t word = 0; word < among.size(); ++word)
-    among[word] = with_room[word] & ranking.allowed[word];
+  SetToBoth(among, with_room, ranking.allowed);
   if (narrows_) bounds_.NarrowAll(among);
 }
 
@@ -451,8 +451,12 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
   if (narrows_) {
     bits_.assign(with_room.size(), 0);
     for (const uint32_t p : positions_) bits_[p / kWord] |= uint64_t{1} << (p % kWord);
-    for (size_t word = 0; word < bits_.size(); ++word)
-      bits_[word] = bounds_.Narrow(word, bits_[word]);
+    ForEachWordNotZero(
+        bits_.size(), [&](size_t word) { return bits_[word]; },
+        [&](size_t word, uint64_t bits) {
+          bits_[word] = bounds_.Narrow(word, bits);
+          return true;
+        });
     losses_matter_ |= bounds_.taken().losses_matter;
   }
   to_try_.clear();

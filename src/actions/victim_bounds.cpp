@@ -6,15 +6,14 @@
 #include <limits>
 #include <utility>
 
-#include "base/two_words.h"
 #include "base/words_of_bits.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
 namespace {
 
 constexpr uint32_t kBlock = AmountColumns::kBlock;
-constexpr size_t kWords = 4;  // pairs of them, combined at a time
 
 constexpr double kSlack = CandidatesByNode::kSlack;
 
@@ -410,7 +409,7 @@ bool VictimBounds::AsksRoom(const TierQuestion& tier) const {
 // Nothing is known of tasks of this class: it is found out from the sums that are up to date.
 void VictimBounds::FindRoomForAnother(TierQuestion& tier) {
   Sums& sums = *tier.sums;
-  for (size_t block = 0; block < sums.stale.size(); ++block) sums.known[block] = ~sums.stale[block];
+  SetToOthers(sums.known, sums.stale);
   tier.fits.FitsAll(sums.fitting);
 }
 
@@ -436,69 +435,49 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   return Judge(block, nodes, true);
 }
 
-// Mostly there is nothing to find out: what is known is combined, some words at a time.
+// Mostly there is nothing to find out: what is known is combined, for many nodes at a time.
 void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
   asked_about_.assign(nodes.begin(), nodes.end());
-  for (TierQuestion& tier : tiers_) {
-    const uint64_t* asked = nodes.data();
-    const uint64_t* known = tier.sums->known.data();
-    const uint64_t* fitting = tier.sums->fitting.data();
-    const auto find_out = [&](size_t block, uint64_t unknown) {
-      FindOut(tier, block, unknown);  // which changes no other block's words
-      return true;
-    };
-    if (tier.exact == nullptr) {
-      ForEachWordNotZero(
-          nodes.size(), [=](size_t block) { return asked[block] & ~known[block]; }, find_out);
-    } else {
-      const uint64_t* levels_known = tier.exact->highest.known();
-      ForEachWordNotZero(
-          nodes.size(),
-          [=](size_t block) {
-            return asked[block] & ~(known[block] & (levels_known[block] | ~fitting[block]));
-          },
-          find_out);
-    }
-  }
-  constexpr size_t kSome = kWords * TwoWords::kSize;
-  size_t block = 0;
-  for (; block + kSome <= nodes.size(); block += kSome) CombineSome(&nodes[block], block);
-  for (; block < nodes.size(); ++block) nodes[block] = StillLeft(block, nodes[block]);
-}
-
-// As StillLeft, of several words.
-void VictimBounds::CombineSome(uint64_t* nodes, size_t first) const {
-  std::array<TwoWords, kWords> undecided;
-  std::array<TwoWords, kWords> kept{};
-  for (size_t i = 0; i < kWords; ++i) undecided[i] = TwoWords::Load(nodes + i * TwoWords::kSize);
+  for (TierQuestion& tier : tiers_) FindOutAll(tier, nodes);
+  // As StillLeft.
+  undecided_.assign(nodes.begin(), nodes.end());
   for (const TierQuestion& tier : tiers_) {
     const Sums& sums = *tier.sums;
-    const uint64_t* fitting = sums.fitting.data() + first;
-    const uint64_t* decided = sums.decided.data() + first;
-    const uint64_t* may_have = tier.exact != nullptr ? tier.may_have + first : nullptr;
-    const uint64_t* fits_idle = tier.exact != nullptr ? fits_idle_.data() + first : nullptr;
-    const bool may_have_share = asks_share_ && FreesEnough(sums.most_anywhere.data());
-    const uint64_t* harmless = asks_share_ ? sums.harmless.data() + first : nullptr;
-#pragma GCC unroll 4
-    for (size_t i = 0; i < kWords; ++i) {
-      const size_t at = i * TwoWords::kSize;
-      TwoWords room = TwoWords::Load(fitting + at) & undecided[i];
-      if (may_have != nullptr)
-        room = room & (TwoWords::Load(may_have + at) | TwoWords::Load(fits_idle + at));
-      if (asks_share_ && !may_have_share) {
-        room = room.AndNot(TwoWords::Load(harmless + at));
-      } else if (asks_share_ && !room.IsZero()) {
-        std::array<uint64_t, TwoWords::kSize> each;
-        room.Store(each.data());
-        for (size_t w = 0; w < each.size(); ++w)
-          each[w] = NodesWithShare(sums, first + at + w, each[w]);
-        room = TwoWords::Load(each.data());
-      }
-      kept[i] = kept[i] | room;
-      undecided[i] = undecided[i].AndNot(TwoWords::Load(decided + at));
+    row_.assign(undecided_.begin(), undecided_.end());
+    KeepThese(row_, sums.fitting);
+    if (tier.exact != nullptr) KeepEither(row_, {tier.may_have, row_.size()}, fits_idle_);
+    if (asks_share_ && !FreesEnough(sums.most_anywhere.data())) {
+      TakeOff(row_, sums.harmless);
+    } else if (asks_share_) {
+      for (size_t block = 0; block < row_.size(); ++block)
+        row_[block] = NodesWithShare(sums, block, row_[block]);
     }
+    if (&tier == &tiers_.front()) {
+      std::copy(row_.begin(), row_.end(), nodes.begin());
+    } else {
+      AddThese(nodes, row_);
+    }
+    TakeOff(undecided_, sums.decided);
   }
-  for (size_t i = 0; i < kWords; ++i) kept[i].Store(nodes + i * TwoWords::kSize);
+}
+
+void VictimBounds::FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes) {
+  const Sums& sums = *tier.sums;
+  row_.resize(nodes.size());
+  SetToOthers(row_, sums.known);
+  if (tier.exact != nullptr) {
+    // Levels matter where there is room.
+    levels_unknown_.assign(sums.fitting.begin(), sums.fitting.end());
+    TakeOff(levels_unknown_, tier.exact->highest.known());
+    AddThese(row_, levels_unknown_);
+  }
+  KeepThese(row_, nodes);
+  ForEachWordNotZero(
+      row_.size(), [&](size_t block) { return row_[block]; },
+      [&](size_t block, uint64_t unknown) {
+        FindOut(tier, block, unknown);
+        return true;
+      });
 }
 
 uint64_t VictimBounds::StillLeft(size_t block, uint64_t nodes) const {

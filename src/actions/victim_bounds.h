@@ -115,7 +115,7 @@ class VictimBounds {
   void FindRoomForAnother(TierQuestion& tier);
   void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
   uint64_t Judge(size_t block, uint64_t nodes, bool exactly);
-  void CombineSome(uint64_t* nodes, size_t first) const;
+  void FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes);
   uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
   bool FreesEnough(const double* freed) const;
@@ -188,8 +188,12 @@ class VictimBounds {
   bool asks_share_ = false;
   Resource missing_;  // of the queue's share
   std::vector<TierQuestion> tiers_;
-  std::vector<TierQuestion> tiers_before_;  // of one call
-  Taken taken_;                             // but for asked_about_
+  // Of one call, kept for their memory.
+  std::vector<TierQuestion> tiers_before_;
+  std::vector<uint64_t> row_;
+  std::vector<uint64_t> undecided_;
+  std::vector<uint64_t> levels_unknown_;
+  Taken taken_;  // but for asked_about_
   std::vector<uint64_t> asked_about_;
 };
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/source_dir.h"
 #include "support/tiny_cluster.h"
 
 namespace krafla {
@@ -40,7 +41,7 @@ TEST(RunCommandTest, AnEmptyClusterIsNotPassedOverInSilence) {
 }
 
 TEST(RunCommandTest, TheConfigurationMayComeFromStandardInput) {
-  const std::string folder = std::string(KRAFLA_SOURCE_DIR) + "/examples/preempt";
+  const std::string folder = testing::SourceDir() + "/examples/preempt";
   const std::string cluster = folder + "/cluster.yaml";
   std::stringstream config;
   config << std::ifstream(folder + "/scheduler.yaml").rdbuf();

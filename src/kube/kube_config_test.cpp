@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/base64.h"
+#include "support/source_dir.h"
 
 namespace krafla {
 namespace {
@@ -233,7 +234,7 @@ TEST(KubeConfig, SecretsAreNotShownInMessages) {
 }
 
 TEST(KubeConfig, AFolderIsNoFile) {
-  const Result<std::string> text = ProcessSurroundings().read(KRAFLA_SOURCE_DIR);
+  const Result<std::string> text = ProcessSurroundings().read(testing::SourceDir());
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().message, "expected a file, this is a folder");
 }

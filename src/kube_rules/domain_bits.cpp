@@ -32,7 +32,7 @@ DomainBits::DomainBits(const Cluster& cluster, const TopologyKey& key)
 
 void DomainBits::Add(uint32_t domain, std::span<uint64_t> nodes) const {
   const Domain& d = domains_[domain];
-  if (d.row != kNoRow) AddRow(std::span(rows_).subspan(d.row, words_), nodes);
+  if (d.row != kNoRow) AddThese(nodes, std::span(rows_).subspan(d.row, words_));
   for (uint32_t i = d.begin; i < d.end; ++i) SetBit(nodes, positions_[i], true);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kube_rules/topology_index.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -19,7 +20,9 @@ class DomainBits {
 
   void Add(uint32_t domain, std::span<uint64_t> nodes) const;
   // The nodes that lack the label.
-  void AddUnlabeled(std::span<uint64_t> nodes) const { AddRow(unlabeled_, nodes); }
+  void AddUnlabeled(std::span<uint64_t> nodes) const {
+    if (!unlabeled_.empty()) AddThese(nodes, unlabeled_);
+  }
 
  private:
   static constexpr uint32_t kNoRow = 0xffffffffU;
@@ -29,10 +32,6 @@ class DomainBits {
     uint32_t end = 0;
     uint32_t row = kNoRow;  // where it begins in rows_
   };
-
-  static void AddRow(std::span<const uint64_t> row, std::span<uint64_t> nodes) {
-    for (size_t i = 0; i < row.size(); ++i) nodes[i] |= row[i];
-  }
 
   size_t words_;
   std::vector<Domain> domains_;

@@ -174,7 +174,24 @@ void KubeFilters::LeaveDoubtful(TaskId task, std::span<uint64_t> nodes) {
   if (affinity_state_[task] == kActive)
     affinity_->AddRefusing(PreparedFor(task, cls).affinity, doubtful_);
   if ((needs & kSpread) != 0) spread_->AddRefusing(PreparedFor(task, cls).spread, cls, doubtful_);
-  for (size_t i = 0; i < nodes.size(); ++i) nodes[i] &= doubtful_[i];
+  KeepThese(nodes, doubtful_);
+}
+
+void KubeFilters::SayOfMany(TaskId task, RowOfBits nodes, const PredicateHook::Say& say) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  const uint8_t needs = NeedsOf(cls);
+  if (affinity_ && affinity_state_[task] == kNotAsked) Count(task, cls);
+  const bool affinity = affinity_state_[task] == kActive;
+  const bool spread = (needs & kSpread) != 0;
+  // Whom both refuse hears both.
+  if ((needs & (kPorts | kClaims)) != 0 || affinity == spread) return;
+  left_.assign(nodes.begin(), nodes.end());
+  doubtful_.assign(nodes.size(), 0);
+  full_.AddFull(nodes, doubtful_);
+  TakeOff(left_, doubtful_);
+  const Prepared& prepared = PreparedFor(task, cls);
+  if (affinity) affinity_->SayOfMany(prepared.affinity, left_, say);
+  if (spread) spread_->SayOfMany(prepared.spread, cls, left_, say);
 }
 
 bool KubeFilters::CurrentIsNodeLocal(ClassId cls) {

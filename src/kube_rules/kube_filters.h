@@ -26,7 +26,9 @@
 #include "kube_rules/topology_spread.h"
 #include "kube_rules/volume_binding.h"
 #include "kube_rules/volume_zone.h"
+#include "session/hooks.h"
 #include "session/refusal.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -85,6 +87,9 @@ class KubeFilters {
   // Whom it refuses for the number of pods, pod affinity or spread is known of 64 nodes at a time,
   // from the same counts; of a pod with ports or claims all nodes are left.
   void LeaveDoubtful(TaskId task, std::span<uint64_t> nodes);
+  // Calls `say` with what Current says of whole domains for pod affinity or spread, if one of both
+  // has a say, and their nodes that are not full.
+  void SayOfMany(TaskId task, RowOfBits nodes, const PredicateHook::Say& say);
   // Whether Current refuses for pod affinity or spread, which it does until the next Prepare.
   bool PreparedRefuses(TaskId task, NodeId node);
   bool CurrentIsNodeLocal(ClassId cls);
@@ -163,7 +168,9 @@ class KubeFilters {
   TaskId last_task_;
   const Prepared* last_prepared_ = nullptr;
   std::vector<PodMove> moves_;
-  std::vector<uint64_t> doubtful_;  // of one call, kept for its memory
+  // Of one call, kept for their memory.
+  std::vector<uint64_t> doubtful_;
+  std::vector<uint64_t> left_;
 };
 
 }  // namespace krafla

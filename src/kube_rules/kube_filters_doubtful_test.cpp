@@ -1,4 +1,4 @@
-// KubeFilters::LeaveDoubtful against Current, node by node.
+// KubeFilters::LeaveDoubtful and SayOfMany against Current, node by node.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/words_of_bits.h"
 #include "kube_rules/kube_filters.h"
 #include "kube_rules/kube_world_test.h"
 
@@ -89,6 +90,7 @@ class RandomWorld {
     }
     EXPECT_GT(passed_, 0u);
     EXPECT_GT(refused_, 0u);
+    EXPECT_GT(told_of_, 0u);
   }
 
  private:
@@ -137,6 +139,7 @@ class RandomWorld {
         for (uint64_t& word : given) word &= uint64_t{random_()} << 32 | random_();
       std::vector<uint64_t> left = given;
       world_->filters.LeaveDoubtful(task, left);
+      HearOfMany(task, left);
       const bool exact = world_->cluster.SpecOf(task).host_ports.empty();
       for (size_t p = 0; p < nodes_; ++p) {
         const bool refuses =
@@ -149,6 +152,22 @@ class RandomWorld {
     }
   }
 
+  // What is said of many nodes is what each of them says.
+  void HearOfMany(TaskId task, const std::vector<uint64_t>& nodes) {
+    std::vector<uint64_t> open = nodes;
+    world_->filters.SayOfMany(task, nodes, [&](Refusal refusal, RowOfBits some) {
+      for (size_t p = 0; p < nodes_; ++p) {
+        if (!HasBit(some, p)) continue;
+        ASSERT_TRUE(Has(open, p)) << "was not asked about, or is told of twice";
+        SetBit(open, p, false);
+        const Refusal its = world_->filters.Current(task, world_->cluster.nodes_by_name[p]);
+        ASSERT_EQ(its.codes, refusal.codes);
+        ASSERT_EQ(its.reason, refusal.reason);
+        ++told_of_;
+      }
+    });
+  }
+
   std::mt19937 random_;
   size_t nodes_ = 0;
   std::vector<std::string> names_;
@@ -156,6 +175,7 @@ class RandomWorld {
   std::optional<KubeWorld> world_;
   size_t passed_ = 0;
   size_t refused_ = 0;
+  size_t told_of_ = 0;
 };
 
 TEST(DoubtfulNodes, AreThoseThatRefuse) {

@@ -128,8 +128,14 @@ const KubeScores::Preferences& KubeScores::PreferencesOf(ClassId cls) {
   return *slot;
 }
 
+void KubeScores::AddNodeScores(ClassId cls, std::span<const NodeId> nodes,
+                               std::span<double> scores) const {
+  if (!HasNodeScores()) return;
+  for (size_t i = 0; i < nodes.size(); ++i) scores[i] += NodeScore(cls, nodes[i]);
+}
+
 double KubeScores::NodeScore(ClassId cls, NodeId node) const {
-  if (!any_images_ || weights_.image_locality == 0) return 0;
+  if (!HasNodeScores()) return 0;
   const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
   const int64_t score = ImageLocality(spec, cluster_.nodes[node], cluster_.nodes_by_name.size());
   return static_cast<double>(score) * static_cast<double>(weights_.image_locality);

@@ -51,6 +51,7 @@ class KubeScores {
 
   // Image locality: of class and node alone.
   double NodeScore(ClassId cls, NodeId node) const;
+  void AddNodeScores(ClassId cls, std::span<const NodeId> nodes, std::span<double> scores) const;
   // Everything else: adds to `scores`, one per node.
   void Batch(TaskId task, std::span<const NodeId> nodes, std::span<double> scores);
   // Then BatchEach gives what Batch gives, whatever the candidates.
@@ -75,6 +76,7 @@ class KubeScores {
   };
   const Preferences& PreferencesOf(ClassId cls);
   void LookForSoftTaints();
+  bool HasNodeScores() const { return any_images_ && weights_.image_locality != 0; }
   int64_t WeightOf(ScorePart part) const;
   // False when skipped.
   bool Compute(ScorePart part, ClassId cls, std::span<const NodeId> nodes,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube_rules/domain_bits.h"
+#include "kube_rules/say_of_many.h"
 
 namespace krafla {
 
@@ -140,7 +141,8 @@ void PodAffinityRule::AddNodes(const std::vector<DomainCounts>& list, std::span<
   }
 }
 
-void PodAffinityRule::AddRefusing(const PodAffinityCounts& counts, std::span<uint64_t> nodes) {
+// Where those are not whom the pod has to be with.
+void PodAffinityRule::AddNotWanted(const PodAffinityCounts& counts, std::span<uint64_t> nodes) {
   const bool anywhere = counts.wanted_domains == 0 && counts.wants_itself;
   for (const DomainCounts& wanted : counts.wanted) {
     const DomainBits& bits = facts_.topology.BitsOf(*wanted.key);
@@ -152,8 +154,25 @@ void PodAffinityRule::AddRefusing(const PodAffinityCounts& counts, std::span<uin
     wanted.ForEachAboveZero([&](uint32_t domain) { bits.Add(domain, there_); });
     for (size_t i = 0; i < nodes.size(); ++i) nodes[i] |= ~there_[i];
   }
+}
+
+void PodAffinityRule::AddRefusing(const PodAffinityCounts& counts, std::span<uint64_t> nodes) {
+  AddNotWanted(counts, nodes);
   AddNodes(counts.unwanted, nodes);
   AddNodes(counts.unwelcoming, nodes);
+}
+
+void PodAffinityRule::SayOfMany(const PodAffinityCounts& counts, std::span<uint64_t> nodes,
+                                const PredicateHook::Say& say) {
+  refused_.assign(nodes.size(), 0);
+  AddNotWanted(counts, refused_);
+  SayAndTakeOff(nodes, refused_, not_wanted_, say);
+  refused_.assign(nodes.size(), 0);
+  AddNodes(counts.unwanted, refused_);
+  SayAndTakeOff(nodes, refused_, unwanted_, say);
+  refused_.assign(nodes.size(), 0);
+  AddNodes(counts.unwelcoming, refused_);
+  SayAndTakeOff(nodes, refused_, unwelcome_, say);
 }
 
 Refusal PodAffinityRule::CheckAfter(const PodAffinityCounts& counts, TaskId task,

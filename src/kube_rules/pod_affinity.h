@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kube_rules/kube_facts.h"
+#include "session/hooks.h"
 #include "session/refusal.h"
 
 namespace krafla {
@@ -46,6 +47,9 @@ class PodAffinityRule {
   Refusal Check(const PodAffinityCounts& counts, NodeId node) const;
   // Adds the nodes that Check refuses; bits by position in nodes_by_name.
   void AddRefusing(const PodAffinityCounts& counts, std::span<uint64_t> nodes);
+  // Takes off some nodes those that Check refuses, and calls `say` with what it says of them.
+  void SayOfMany(const PodAffinityCounts& counts, std::span<uint64_t> nodes,
+                 const PredicateHook::Say& say);
   // Those of `moves` that are for `task` are applied first.
   Refusal CheckAfter(const PodAffinityCounts& counts, TaskId task, std::span<const PodMove> moves,
                      NodeId node);
@@ -67,6 +71,7 @@ class PodAffinityRule {
   };
   const Sought& SoughtBy(ClassId cls);
   void AddNodes(const std::vector<DomainCounts>& list, std::span<uint64_t> nodes);
+  void AddNotWanted(const PodAffinityCounts& counts, std::span<uint64_t> nodes);
   void CountOwn(ClassId cls, PodAffinityCounts& counts);
   void CountOthers(ClassId cls, PodAffinityCounts& counts);
   void CountPod(ClassId cls, KindId existing, NodeId node, int32_t step, PodAffinityCounts& counts);
@@ -77,7 +82,9 @@ class PodAffinityRule {
   AffinityTerms& terms_;
   const PodKinds& kinds_;
   Table<ClassId, std::unique_ptr<Sought>> sought_;
-  std::vector<uint64_t> there_;  // of one call, kept for its memory
+  // Of one call, kept for their memory.
+  std::vector<uint64_t> there_;
+  std::vector<uint64_t> refused_;
   Refusal not_wanted_;
   Refusal unwanted_;
   Refusal unwelcome_;

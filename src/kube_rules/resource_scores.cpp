@@ -4,6 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include "base/four_words.h"
+#include "base/two_doubles.h"
+
 namespace krafla {
 
 namespace {
@@ -15,10 +18,11 @@ int64_t Whole(double amount) {
 }
 
 // Of cpu and memory.
-using Both = double __attribute__((vector_size(16)));
+using Both = TwoDoubles;
 
-Both AtMost(Both a, Both limit) {
-  return a < limit ? a : limit;
+// Without what is behind the point.
+Both WholeOf(Both amounts) {
+  return Both{static_cast<double>(Whole(amounts[0])), static_cast<double>(Whole(amounts[1]))};
 }
 
 // Used shares of a node's cpu, memory and GPUs. 100: all the same.
@@ -58,11 +62,12 @@ class Shares {
 // whole number that the exact one does not: it is off by 2^-47 at most, and two whole numbers'
 // quotient is at least 2^-44 away from the next whole number.
 constexpr double kExactBelow = 0x1p44;
-int64_t AveragePercent(Both part, Both room) {
-  if (room[0] > 0 && room[1] > 0 && room[0] < kExactBelow && room[1] < kExactBelow) {
-    const Both percent = part * static_cast<double>(kMaxScore) / room;
-    return (Whole(percent[0]) + Whole(percent[1])) / 2;
-  }
+int64_t PlainPercent(Both part, Both room) {
+  const Both percent = part * static_cast<double>(kMaxScore) / room;
+  return (Whole(percent[0]) + Whole(percent[1])) / 2;
+}
+int64_t AveragePercent(Both part, Both room, bool is_plain) {
+  if (is_plain) return PlainPercent(part, room);
   int64_t sum = 0;
   int64_t count = 0;
   for (int i = 0; i < 2; ++i) {
@@ -75,8 +80,26 @@ int64_t AveragePercent(Both part, Both room) {
 
 // In whole numbers.
 Both UsedWith(const KubeView::Sums& sums, const ResourceScores::Asked& asked) {
-  return Both{static_cast<double>(Whole(sums.nonzero_cpu + asked.placing_cpu)),
-              static_cast<double>(Whole(sums.nonzero_memory + asked.placing_memory))};
+  return WholeOf(
+      Both{sums.nonzero_cpu + asked.placing_cpu, sums.nonzero_memory + asked.placing_memory});
+}
+
+// By how even the shares are before the pod comes, and then.
+int64_t BalancedScore(int64_t before, int64_t after) {
+  constexpr int64_t kHalf = kMaxScore / 2;
+  return kHalf + (kHalf + after - before) / 2;
+}
+
+// The same as of EvennessOfBoth, before and after side by side.
+int64_t PlainBalanced(Both used, Both with, Both room) {
+  constexpr Both kAll{1, 1};
+  const Both before = LowerOf(used / room, kAll);
+  const Both after = LowerOf(with / room, kAll);
+  const Both half = (__builtin_shufflevector(before, after, 0, 2) -
+                     __builtin_shufflevector(before, after, 1, 3)) /
+                    2;
+  const Both evenness = (1 - AbsoluteOf(half)) * static_cast<double>(kMaxScore);
+  return BalancedScore(Whole(evenness[0]), Whole(evenness[1]));
 }
 
 }  // namespace
@@ -91,8 +114,12 @@ ResourceScores::ResourceScores(const Cluster& cluster, const KubeView& view)
 
 ResourceScores::Room ResourceScores::RoomOf(NodeId id) const {
   const Node& node = cluster_.nodes[id];
-  return {std::trunc(node.scored_cpu), std::trunc(node.scored_memory),
-          gpu_kind_ >= 0 ? cluster_.allocatable[id].Get(gpu_kind_) : 0};
+  const auto is_plain = [](double amount) { return amount > 0 && amount < kExactBelow; };
+  Room room{.cpu = std::trunc(node.scored_cpu),
+            .memory = std::trunc(node.scored_memory),
+            .gpu = gpu_kind_ >= 0 ? cluster_.allocatable[id].Get(gpu_kind_) : 0};
+  room.is_plain = is_plain(room.cpu) && is_plain(room.memory);
+  return room;
 }
 
 ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
@@ -107,12 +134,13 @@ ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
 int64_t ResourceScores::LeastAllocated(const Asked& asked, NodeId node) const {
   const Both room{room_[node].cpu, room_[node].memory};
   const Both used = UsedWith(view_.SumsOf(node), asked);
-  return AveragePercent(room - AtMost(used, room), room);
+  return AveragePercent(room - LowerOf(used, room), room, room_[node].is_plain);
 }
 
 int64_t ResourceScores::MostAllocated(const Asked& asked, NodeId node) const {
   const Both room{room_[node].cpu, room_[node].memory};
-  return AveragePercent(AtMost(UsedWith(view_.SumsOf(node), asked), room), room);
+  return AveragePercent(LowerOf(UsedWith(view_.SumsOf(node), asked), room), room,
+                        room_[node].is_plain);
 }
 
 bool ResourceScores::HasBalanced(ClassId cls) const {
@@ -128,20 +156,8 @@ void ResourceScores::DependsOn(ClassId cls, std::vector<uint64_t>& words) const 
 }
 
 int64_t ResourceScores::Balanced(const Asked& asked, NodeId node) const {
-  constexpr int64_t kHalf = kMaxScore / 2;
-  const auto score = [](int64_t before, int64_t after) {
-    return kHalf + (kHalf + after - before) / 2;
-  };
   const KubeView::Sums& sums = view_.SumsOf(node);
   const Room& room = room_[node];
-  if (asked.gpus == 0 && room.cpu != 0 && room.memory != 0) {
-    const Both used{sums.cpu, sums.memory};
-    const Both with = used + Both{asked.cpu, asked.memory};
-    const Both capacity{room.cpu, room.memory};
-    constexpr Both kAll{1, 1};
-    return score(EvennessOfBoth(AtMost(used / capacity, kAll)),
-                 EvennessOfBoth(AtMost(with / capacity, kAll)));
-  }
   Shares before;
   Shares after;
   auto add = [&](double used, double more, double capacity) {
@@ -151,17 +167,42 @@ int64_t ResourceScores::Balanced(const Asked& asked, NodeId node) const {
   add(sums.cpu, asked.cpu, room.cpu);
   add(sums.memory, asked.memory, room.memory);
   if (asked.gpus != 0) add(sums.gpu, asked.gpus, room.gpu);
-  return score(before.Evenness(), after.Evenness());
+  return BalancedScore(before.Evenness(), after.Evenness());
 }
 
-void ResourceScores::AddAll(const Asked& asked, const Weights& weights, int64_t more,
-                            std::span<const NodeId> nodes, std::span<double> scores) const {
+int64_t ResourceScores::Sum(const Asked& asked, const Weights& weights, NodeId node) const {
+  int64_t sum = 0;
+  if (weights.least_allocated != 0) sum += weights.least_allocated * LeastAllocated(asked, node);
+  if (weights.most_allocated != 0) sum += weights.most_allocated * MostAllocated(asked, node);
+  if (weights.balanced != 0) sum += weights.balanced * Balanced(asked, node);
+  return sum;
+}
+
+// Scores of nodes are a tenth of a cycle with many shapes of pods. So those of plain nodes are made
+// here in one piece, with nothing to call and little to decide.
+KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weights, int64_t more,
+                                        std::span<const NodeId> nodes,
+                                        std::span<double> scores) const {
+  const bool no_gpus = asked.gpus == 0;
+  const Both placing{asked.placing_cpu, asked.placing_memory};
+  const Both scored{asked.cpu, asked.memory};
   for (size_t i = 0; i < nodes.size(); ++i) {
+    const Room& has = room_[nodes[i]];
+    if (!has.is_plain || !no_gpus) {
+      scores[i] += static_cast<double>(more + Sum(asked, weights, nodes[i]));
+      continue;
+    }
+    const KubeView::Sums& sums = view_.SumsOf(nodes[i]);
+    const Both room = LoadTwo(&has.cpu);
+    const Both used = LowerOf(WholeOf(LoadTwo(&sums.nonzero_cpu) + placing), room);
     int64_t sum = more;
     if (weights.least_allocated != 0)
-      sum += weights.least_allocated * LeastAllocated(asked, nodes[i]);
-    if (weights.most_allocated != 0) sum += weights.most_allocated * MostAllocated(asked, nodes[i]);
-    if (weights.balanced != 0) sum += weights.balanced * Balanced(asked, nodes[i]);
+      sum += weights.least_allocated * PlainPercent(room - used, room);
+    if (weights.most_allocated != 0) sum += weights.most_allocated * PlainPercent(used, room);
+    if (weights.balanced != 0) {
+      const Both counted = LoadTwo(&sums.cpu);
+      sum += weights.balanced * PlainBalanced(counted, counted + scored, room);
+    }
     scores[i] += static_cast<double>(sum);
   }
 }

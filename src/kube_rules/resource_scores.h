@@ -49,9 +49,12 @@ class ResourceScores {
     double cpu = 0;  // cpu and memory are whole numbers
     double memory = 0;
     double gpu = 0;
+    // There is some of both, and no more than quotients are exact for: nearly all nodes.
+    bool is_plain = false;
   };
 
   Room RoomOf(NodeId node) const;
+  int64_t Sum(const Asked& asked, const Weights& weights, NodeId node) const;
 
   const Cluster& cluster_;
   const KubeView& view_;

@@ -125,5 +125,53 @@ TEST(ResourceScores, AreThoseOfWholeNumbers) {
   }
 }
 
+// Scores of many nodes are made in another way than those of one; also of nodes that lack a kind,
+// have more than quotients are exact for, or are asked for GPUs.
+TEST(ResourceScores, OfManyNodesAreThoseOfEach) {
+  std::mt19937_64 random(9);
+  const auto below = [&](uint64_t n) { return static_cast<int64_t>(random() % n); };
+  std::string cluster = QueueYaml({});
+  constexpr int kNodes = 90;
+  for (int i = 0; i < kNodes; ++i) {
+    std::string has;
+    if (below(8) != 0) has += "cpu " + std::to_string(below(20000)) + "m, ";
+    if (below(8) != 0)
+      has += "memory " + std::to_string(below(8) == 0 ? int64_t{1} << 50 : below(1 << 20)) + ", ";
+    if (below(2) == 0) has += "nvidia.com/gpu 8, ";
+    cluster += NodeYaml({.name = "n" + std::to_string(i + 100), .has = has + "pods 20"});
+  }
+  const auto asks = [&] {
+    std::string text =
+        "cpu " + std::to_string(below(9000)) + "m, memory " + std::to_string(below(1 << 19));
+    return below(5) == 0 ? text + ", nvidia.com/gpu 2" : text;
+  };
+  constexpr int kPods = 120;
+  for (int i = 0; i < kPods; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    const std::string node = i % 3 == 0 ? "" : "n" + std::to_string(100 + below(kNodes));
+    cluster += PodGroupYaml({.name = name, .phase = node.empty() ? "Inqueue" : "Running"}) +
+               PodYaml({.name = name, .group = name, .node = node, .asks = asks()});
+  }
+  Cycle cycle({.cluster = cluster, .config = ConfigYaml({.tiers = {"gang nodeorder"}})});
+  Session& session = *cycle.session;
+  session.kube.EnsureBuilt();
+  const ResourceScores scores(session.cluster, session.kube);
+  const std::vector<NodeId>& nodes = session.cluster.nodes_by_name;
+  for (int i = 0; i < kPods; i += 3) {
+    const TaskId task = cycle.Find("default/p" + std::to_string(i));
+    const ResourceScores::Asked asked = scores.AskedBy(session.cluster.tasks[task].cls);
+    const ResourceScores::Weights weights{
+        .least_allocated = below(3), .most_allocated = below(3), .balanced = below(3)};
+    std::vector<double> found(nodes.size(), 0.5);
+    scores.AddAll(asked, weights, 300, nodes, found);
+    for (size_t n = 0; n < nodes.size(); ++n)
+      EXPECT_EQ(found[n],
+                0.5 + static_cast<double>(
+                          300 + weights.least_allocated * scores.LeastAllocated(asked, nodes[n]) +
+                          weights.most_allocated * scores.MostAllocated(asked, nodes[n]) +
+                          weights.balanced * scores.Balanced(asked, nodes[n])));
+  }
+}
+
 }  // namespace
 }  // namespace krafla::testing

@@ -5,6 +5,7 @@
 
 #include "kube_rules/domain_bits.h"
 #include "kube_rules/node_fit_rules.h"
+#include "kube_rules/say_of_many.h"
 
 namespace krafla {
 
@@ -133,15 +134,33 @@ Refusal TopologySpreadRule::Check(const SpreadCounts& counts, ClassId cls, NodeI
   return {};
 }
 
+void TopologySpreadRule::AddTooSkewed(const SpreadCounts::OfConstraint& counts,
+                                      const SpreadConstraintView& constraint,
+                                      std::span<uint64_t> nodes) {
+  const DomainBits& bits = facts_.topology.BitsOf(constraint.key());
+  for (uint32_t d = 0; d < counts.by_domain.size(); ++d)
+    if (counts.IsTooSkewed(constraint, d)) bits.Add(d, nodes);
+}
+
 void TopologySpreadRule::AddRefusing(const SpreadCounts& counts, ClassId cls,
                                      std::span<uint64_t> nodes) {
   const auto& constraints = Of(cls).spread.constraints;
   for (size_t c = 0; c < constraints.size(); ++c) {
-    const DomainBits& bits = facts_.topology.BitsOf(constraints[c].key());
-    bits.AddUnlabeled(nodes);
-    const SpreadCounts::OfConstraint& of = counts.constraints[c];
-    for (uint32_t d = 0; d < of.by_domain.size(); ++d)
-      if (of.IsTooSkewed(constraints[c], d)) bits.Add(d, nodes);
+    facts_.topology.BitsOf(constraints[c].key()).AddUnlabeled(nodes);
+    AddTooSkewed(counts.constraints[c], constraints[c], nodes);
+  }
+}
+
+void TopologySpreadRule::SayOfMany(const SpreadCounts& counts, ClassId cls,
+                                   std::span<uint64_t> nodes, const PredicateHook::Say& say) {
+  const auto& constraints = Of(cls).spread.constraints;
+  for (size_t c = 0; c < constraints.size(); ++c) {
+    refused_.assign(nodes.size(), 0);
+    facts_.topology.BitsOf(constraints[c].key()).AddUnlabeled(refused_);
+    SayAndTakeOff(nodes, refused_, no_label_, say);
+    refused_.assign(nodes.size(), 0);
+    AddTooSkewed(counts.constraints[c], constraints[c], refused_);
+    SayAndTakeOff(nodes, refused_, too_skewed_, say);
   }
 }
 

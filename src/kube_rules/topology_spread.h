@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kube_rules/kube_facts.h"
+#include "session/hooks.h"
 #include "session/refusal.h"
 
 namespace krafla {
@@ -73,6 +74,9 @@ class TopologySpreadRule {
   Refusal Check(const SpreadCounts& counts, ClassId cls, NodeId node);
   // Adds the nodes that Check refuses; bits by position in nodes_by_name.
   void AddRefusing(const SpreadCounts& counts, ClassId cls, std::span<uint64_t> nodes);
+  // Takes off some nodes those that Check refuses, and calls `say` with what it says of them.
+  void SayOfMany(const SpreadCounts& counts, ClassId cls, std::span<uint64_t> nodes,
+                 const PredicateHook::Say& say);
 
  private:
   struct Prepared {
@@ -86,7 +90,11 @@ class TopologySpreadRule {
                                                 const SpreadConstraintView& constraint);
   Prepared& Of(ClassId cls);
 
+  void AddTooSkewed(const SpreadCounts::OfConstraint& counts,
+                    const SpreadConstraintView& constraint, std::span<uint64_t> nodes);
+
   KubeFacts& facts_;
+  std::vector<uint64_t> refused_;  // of one call, kept for its memory
   Table<ClassId, std::unique_ptr<Prepared>> classes_;
   Refusal no_label_;
   Refusal too_skewed_;

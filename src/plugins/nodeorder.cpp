@@ -58,6 +58,9 @@ class NodeOrderPlugin final : public Plugin {
     ScoreHook& score = hooks.score.emplace();
     hooks.lasting.emplace();  // nothing else
     score.node = [this](ClassId cls, NodeId node) { return scores_->NodeScore(cls, node); };
+    score.node_each = [this](ClassId cls, std::span<const NodeId> nodes, std::span<double> scores) {
+      scores_->AddNodeScores(cls, nodes, scores);
+    };
     score.batch = [this](TaskId task, std::span<const NodeId> nodes, std::span<double> scores) {
       scores_->Batch(task, nodes, scores);
     };

@@ -85,6 +85,10 @@ class PredicatesPlugin final : public Plugin {
     predicate.current_may_refuse = [this](TaskId task, std::span<uint64_t> nodes) {
       filters_->LeaveDoubtful(task, nodes);
     };
+    predicate.current_of_many = [this](TaskId task, std::span<const uint64_t> nodes,
+                                       const PredicateHook::Say& say) {
+      filters_->SayOfMany(task, nodes, say);
+    };
     predicate.prepared_refuses = [this](TaskId task, NodeId node) {
       return filters_->PreparedRefuses(task, node);
     };

@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/two_words.h"
+#include "base/four_words.h"
 
 namespace krafla {
 
@@ -77,47 +77,90 @@ AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack
   return question;
 }
 
-// Some words at a time: for most requests steps tell everything. With the number of kinds known
-// nothing but the answer has to be written to memory.
-template <size_t kParts>
-void AmountColumns::Question::FitsAllOf(std::span<uint64_t> blocks) const {
-  constexpr size_t kWords = 2 * TwoWords::kSize;
+namespace {
+
+// The nodes that have enough of all kinds for sure, written to `out`. Calls unclear(first) for each
+// kWords blocks of some of which steps do not tell everything.
+constexpr size_t kWords = 2 * FourWords::kSize;
+template <size_t kParts, class Unclear>
+KRAFLA_IN_PLACE void CombineRows(const uint64_t* const* maybe_rows,
+                                 const uint64_t* const* surely_rows, uint64_t* out, size_t words,
+                                 Unclear&& unclear) {
+  // With the number of kinds known, nothing but the answer has to be written to memory.
   std::array<const uint64_t*, kParts> maybe;
   std::array<const uint64_t*, kParts> surely;
-  for (size_t part = 0; part < kParts; ++part) {
+  std::copy_n(maybe_rows, kParts, maybe.begin());
+  std::copy_n(surely_rows, kParts, surely.begin());
+  for (size_t first = 0; first + kWords <= words; first += kWords) {
+    FourWords differ{};
+#pragma GCC unroll 2
+    for (size_t at = first; at < first + kWords; at += FourWords::kSize) {
+      FourWords have = FourWords::Load(surely[0] + at);
+      FourWords might = FourWords::Load(maybe[0] + at);
+#pragma GCC unroll 8
+      for (size_t part = 1; part < kParts; ++part) {
+        have = have & FourWords::Load(surely[part] + at);
+        might = might & FourWords::Load(maybe[part] + at);
+      }
+      have.Store(out + at);
+      differ = differ | (have ^ might);
+    }
+    if (!differ.IsZero()) unclear(first);
+  }
+}
+
+}  // namespace
+
+// Some words at a time: for most requests steps tell everything.
+KRAFLA_WIDE void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) const {
+  constexpr size_t kMost = 4;
+  std::array<const uint64_t*, kMost> maybe{};
+  std::array<const uint64_t*, kMost> surely{};
+  for (size_t part = 0; part < std::min(kMost, parts_.size()); ++part) {
     maybe[part] = parts_[part].maybe;
     surely[part] = parts_[part].surely;
   }
-  const auto all_of = [](const std::array<const uint64_t*, kParts>& rows, size_t first) {
-    return [&]<size_t... part>(std::index_sequence<part...>) {
-      return (TwoWords::Load(rows[part] + first) & ...);
-    }(std::make_index_sequence<kParts>());
-  };
-  uint64_t* out = blocks.data();
-  size_t first = 0;
-  for (; first + kWords <= blocks.size(); first += kWords) {
-    const TwoWords maybe_low = all_of(maybe, first);
-    const TwoWords maybe_high = all_of(maybe, first + TwoWords::kSize);
-    const TwoWords surely_low = all_of(surely, first);
-    const TwoWords surely_high = all_of(surely, first + TwoWords::kSize);
-    surely_low.Store(out + first);
-    surely_high.Store(out + first + TwoWords::kSize);
-    if (((maybe_low ^ surely_low) | (maybe_high ^ surely_high)).IsZero()) continue;
+  uint64_t* const out = blocks.data();
+  const auto unclear = [&](size_t first) KRAFLA_LAMBDA_IN_PLACE {
     for (size_t block = first; block < first + kWords; ++block) out[block] = Fits(block);
-  }
-  for (; first < blocks.size(); ++first) out[first] = Fits(first);
-}
-
-void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) const {
+  };
+  size_t done = blocks.size() / kWords * kWords;
   switch (parts_.size()) {
     case 2:
-      return FitsAllOf<2>(blocks);
+      CombineRows<2>(maybe.data(), surely.data(), out, blocks.size(), unclear);
+      break;
     case 3:
-      return FitsAllOf<3>(blocks);
+      CombineRows<3>(maybe.data(), surely.data(), out, blocks.size(), unclear);
+      break;
     case 4:
-      return FitsAllOf<4>(blocks);
+      CombineRows<4>(maybe.data(), surely.data(), out, blocks.size(), unclear);
+      break;
     default:
-      for (size_t block = 0; block < blocks.size(); ++block) blocks[block] = Fits(block);
+      done = 0;
+  }
+  for (; done < blocks.size(); ++done) out[done] = Fits(done);
+}
+
+KRAFLA_WIDE void AmountColumns::Question::TakeLacking(size_t at, std::span<uint64_t> nodes,
+                                                      std::span<uint64_t> lacking) const {
+  const Part& part = parts_[at];
+  size_t block = 0;
+  for (; block + FourWords::kSize <= nodes.size(); block += FourWords::kSize) {
+    const FourWords all = FourWords::Load(&nodes[block]);
+    const FourWords have = all & FourWords::Load(part.surely + block);
+    have.Store(&nodes[block]);
+    (all ^ have).Store(&lacking[block]);
+    if ((all & FourWords::Load(part.maybe + block) & ~have).IsZero()) continue;
+    for (size_t each = block; each < block + FourWords::kSize; ++each) {
+      const uint64_t of_block = nodes[each] | lacking[each];
+      nodes[each] = FitsPart(part, each, of_block);
+      lacking[each] = of_block & ~nodes[each];
+    }
+  }
+  for (; block < nodes.size(); ++block) {
+    const uint64_t of_block = nodes[block];
+    nodes[block] = FitsPart(part, block, of_block);
+    lacking[block] = of_block & ~nodes[block];
   }
 }
 

@@ -10,6 +10,7 @@
 // many classes of tasks that come up only once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -53,6 +54,11 @@ class AmountColumns {
     return left >= kBlock ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
   }
 
+  void AllNodes(std::span<uint64_t> row) const {
+    std::fill(row.begin(), row.end(), ~uint64_t{0});
+    if (!row.empty()) row.back() = NodesOf(row.size() - 1);
+  }
+
   // One request, put to all nodes: those fit that have as much of everything, as
   // Resource::LessEqual compares, with missing kinds as zero. Amounts may change meanwhile; it is
   // asked of them as they are.
@@ -70,18 +76,11 @@ class AmountColumns {
     }
     // All blocks at once.
     void FitsAll(std::span<uint64_t> blocks) const;
-    // Calls `lack` with each kind and those of `nodes` that lack it and no kind before; gives back
-    // those that fit.
-    template <class Lack>
-    uint64_t FitsOrLacks(size_t block, uint64_t nodes, Lack&& lack) const {
-      for (const Part& part : parts()) {
-        if (nodes == 0) break;
-        const uint64_t fits = FitsPart(part, block, nodes);
-        if (nodes != fits) lack(part.kind, nodes & ~fits);
-        nodes = fits;
-      }
-      return nodes;
-    }
+    // In which kinds somebody may lack something: cpu and memory first.
+    size_t kinds() const { return parts_.size(); }
+    int Kind(size_t at) const { return parts_[at].kind; }
+    // Moves those of some nodes that lack one of these kinds to `lacking`; a bit each, by block.
+    void TakeLacking(size_t at, std::span<uint64_t> nodes, std::span<uint64_t> lacking) const;
 
    private:
     friend class AmountColumns;
@@ -93,8 +92,6 @@ class AmountColumns {
       int kind;
     };
     const std::vector<Part>& parts() const { return parts_; }
-    template <size_t kParts>
-    void FitsAllOf(std::span<uint64_t> blocks) const;
     static uint64_t FitsPart(const Part& part, size_t block, uint64_t nodes);
     uint64_t CompareAll(size_t block, uint64_t nodes) const;
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/words_of_bits.h"
+
 namespace krafla {
 namespace {
 
@@ -40,14 +42,16 @@ std::string WhatDiffers(const AmountColumns& columns, const std::vector<Resource
   const AmountColumns::Question question = columns.Ask(request);
   std::vector<uint64_t> all(columns.blocks());
   question.FitsAll(all);
+  std::vector<uint64_t> left(columns.blocks());
+  columns.AllNodes(left);
+  std::vector<std::vector<uint64_t>> lacking_by_kind(kKinds,
+                                                     std::vector<uint64_t>(columns.blocks()));
+  for (size_t at = 0; at < question.kinds(); ++at)
+    question.TakeLacking(at, left, lacking_by_kind[static_cast<size_t>(question.Kind(at))]);
   for (size_t block = 0; block < columns.blocks(); ++block) {
     const uint64_t bits = question.Fits(block);
-    std::vector<uint64_t> lacking(kKinds, 0);
-    const uint64_t one_by_one = question.FitsOrLacks(
-        block, columns.NodesOf(block),
-        [&](int kind, uint64_t lack) { lacking[static_cast<size_t>(kind)] = lack; });
     if (all[block] != bits) return "all at once, block " + std::to_string(block);
-    if (one_by_one != bits) return "kinds one by one, block " + std::to_string(block);
+    if (left[block] != bits) return "kinds one by one, block " + std::to_string(block);
     for (uint32_t i = 0; i < AmountColumns::kBlock; ++i) {
       const size_t p = block * AmountColumns::kBlock + i;
       const bool fits = p < nodes.size() && request.LessEqual(nodes[p], Missing::kZero);
@@ -57,7 +61,7 @@ std::string WhatDiffers(const AmountColumns& columns, const std::vector<Resource
         return "node " + std::to_string(p) + " by itself";
       const int first = request.FirstNotLessEqual(nodes[p]);
       for (int kind = 0; kind < kKinds; ++kind)
-        if (((lacking[static_cast<size_t>(kind)] >> i & 1) != 0) != (kind == first))
+        if (HasBit(lacking_by_kind[static_cast<size_t>(kind)], p) != (kind == first))
           return "what is lacking on node " + std::to_string(p);
     }
   }

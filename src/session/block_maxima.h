@@ -5,12 +5,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "base/check.h"
+#include "base/two_doubles.h"
 
 namespace krafla {
 
@@ -32,43 +37,53 @@ class BlockMaxima {
     return highest;
   }
 
+  // Which of a block's nodes is the first that has this score; one has.
+  static uint32_t FirstThatHas(const double* scores, size_t block, uint64_t nodes, double score) {
+    for (;; nodes &= nodes - 1) {
+      KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
+      const uint32_t p =
+          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+      if (scores[p] == score) return p;
+    }
+  }
+  // The highest of all scores of a block.
+  static double HighestOfAll(const double* scores, size_t block) {
+    const double* first = scores + block * kBlock;
+    // Four at a time: one need not wait for the one before.
+    std::array<TwoDoubles, 4> most;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < most.size(); ++i) most[i] = LoadTwo(first + 2 * i);
+#pragma GCC unroll 7
+    for (size_t at = 8; at < kBlock; at += 8)
+#pragma GCC unroll 4
+      for (size_t i = 0; i < most.size(); ++i)
+        most[i] = HigherOf(most[i], LoadTwo(first + at + 2 * i));
+    const TwoDoubles highest = HigherOf(HigherOf(most[0], most[1]), HigherOf(most[2], most[3]));
+    return std::max(highest[0], highest[1]);
+  }
+
   // There is nobody yet.
   void Reset(size_t blocks) {
-    blocks_.assign(blocks, kNone);
+    size_ = blocks;
     regions_.assign((blocks + kBlock - 1) / kBlock, kNone);
-    holders_.assign(blocks, 0);
+    blocks_.assign(regions_.size() * kBlock, kNone);
   }
   double Of(size_t block) const { return blocks_[block]; }
-  // Whether it is this node's score that is its block's best; of several one.
-  bool IsHeldBy(uint32_t position) const {
-    return holders_[position / kBlock] == position % kBlock && blocks_[position / kBlock] != kNone;
-  }
   // A node's score is one of those that count.
   void Raise(uint32_t position, double score) {
     const size_t block = position / kBlock;
     if (score < blocks_[block]) return;
     blocks_[block] = score;
-    holders_[block] = position % kBlock;
     regions_[block / kBlock] = std::max(regions_[block / kBlock], score);
   }
-  // The block's best is the highest of the scores of these of its nodes.
-  void FindAnew(size_t block, const double* scores, uint64_t nodes) {
-    const double old = blocks_[block];
-    double best = kNone;
-    uint32_t holder = 0;
-    // Without branches: which score is better than those before is anybody's guess.
-    ForEachNode(block, nodes, [&](uint32_t p) {
-      const double score = scores[p];
-      holder = score > best ? p : holder;
-      best = score > best ? score : best;
-    });
-    holders_[block] = holder % kBlock;
-    blocks_[block] = best;
+  // The highest score of those of its nodes that count.
+  void Set(size_t block, double best) {
+    const double old = std::exchange(blocks_[block], best);
     double& region = regions_[block / kBlock];
     if (best >= region) {
       region = best;
     } else if (old == region) {
-      region = HighestInRegion(block / kBlock);
+      region = HighestOfAll(blocks_.data(), block / kBlock);
     }
   }
   // The first block that has the highest of all; there is one with somebody in it unless it is
@@ -80,19 +95,14 @@ class BlockMaxima {
     return block;
   }
 
-  size_t size() const { return blocks_.size(); }
-  std::span<const double> blocks() const { return blocks_; }
+  size_t size() const { return size_; }
+  std::span<const double> blocks() const { return {blocks_.data(), size_}; }
   std::span<const double> regions() const { return regions_; }
 
  private:
-  double HighestInRegion(size_t region) const {
-    const auto begin = blocks_.begin() + static_cast<ptrdiff_t>(region * kBlock);
-    return *std::max_element(begin, begin + std::min<ptrdiff_t>(kBlock, blocks_.end() - begin));
-  }
-
-  std::vector<double> blocks_;
-  std::vector<double> regions_;   // the highest of their blocks
-  std::vector<uint8_t> holders_;  // by block: whose score its best is, if there is anybody
+  size_t size_ = 0;
+  std::vector<double> blocks_;   // filled up to whole regions
+  std::vector<double> regions_;  // the highest of their blocks
 };
 
 }  // namespace krafla

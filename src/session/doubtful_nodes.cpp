@@ -2,19 +2,17 @@
 
 namespace krafla {
 
-std::vector<uint64_t> DoubtfulNodes(Session& session, TaskId task,
-                                    std::span<const uint64_t> nodes) {
-  std::vector<uint64_t> doubtful(nodes.size(), 0);
-  std::vector<uint64_t> of_hook;
+std::span<uint64_t> DoubtfulNodes::Find(const Session& session, TaskId task, RowOfBits nodes) {
+  doubtful_.assign(nodes.size(), 0);
   for (const auto& tier : session.predicates()) {
     for (const auto& entry : tier) {
       if (!entry.call->current) continue;
-      of_hook.assign(nodes.begin(), nodes.end());
-      if (entry.call->current_may_refuse) entry.call->current_may_refuse(task, of_hook);
-      for (size_t i = 0; i < nodes.size(); ++i) doubtful[i] |= of_hook[i];
+      of_hook_.assign(nodes.begin(), nodes.end());
+      if (entry.call->current_may_refuse) entry.call->current_may_refuse(task, of_hook_);
+      AddThese(doubtful_, of_hook_);
     }
   }
-  return doubtful;
+  return doubtful_;
 }
 
 }  // namespace krafla

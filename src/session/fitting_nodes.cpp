@@ -1,6 +1,7 @@
 #include "session/fitting_nodes.h"
 
 #include "base/check.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -28,23 +29,23 @@ bool FittingNodes::IsBetterAsked(size_t changes) const {
   constexpr size_t kFew = 4;
   const size_t few = kFew + later.size() / 2;
   if (changes <= few) return false;
-  size_t fitting = 0;
-  for (const uint64_t nodes : later) fitting += static_cast<size_t>(std::popcount(nodes));
-  return changes > few + fitting / 32;
+  return changes > few + CountBits(later) / 32;
 }
 
 void FittingNodes::FollowAll(const double* scores) {
   best_.Reset(now.size());
   for (size_t block = 0; block < now.size(); ++block)
-    if (const uint64_t nodes = Now(block); nodes != 0) best_.FindAnew(block, scores, nodes);
+    if (const uint64_t nodes = Now(block); nodes != 0)
+      best_.Set(block, BlockMaxima::HighestOf(scores, block, nodes));
 }
 
 void FittingNodes::Follow(uint32_t position, const double* scores) {
   const size_t block = position / kBlock;
   if ((Now(block) & BitOf(position)) != 0 && scores[position] >= best_.Of(block)) {
     best_.Raise(position, scores[position]);
-  } else if (best_.IsHeldBy(position)) {
-    best_.FindAnew(block, scores, Now(block));
+  } else {
+    // It may have been the best. Its score then is not known any more; but only few nodes change.
+    best_.Set(block, BlockMaxima::HighestOf(scores, block, Now(block)));
   }
 }
 
@@ -54,13 +55,7 @@ uint32_t FittingNodes::Best(const double* scores) const {
   const size_t block = best_.First();
   const double best = best_.Of(block);
   if (best == BlockMaxima::kNone) return kNowhere;
-  uint64_t nodes = Now(block);
-  for (;; nodes &= nodes - 1) {
-    KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
-    const uint32_t p =
-        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
-    if (scores[p] == best) return p;
-  }
+  return BlockMaxima::FirstThatHas(scores, block, Now(block), best);
 }
 
 void FittingNodes::VerifyBest(const double* scores) const {

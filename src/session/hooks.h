@@ -44,6 +44,11 @@ struct PredicateHook {
   // nodes_by_name, takes out such as it would let pass, not necessarily all. Called after `prepare`
   // of that task, with some node given. Empty: it may refuse any.
   std::function<void(TaskId, std::span<uint64_t> nodes)> current_may_refuse;
+  // What `current` says of many nodes alike: calls `say` with a refusal and those of the given
+  // nodes of which `current` says just that. It is asked about the others one by one. Called after
+  // `prepare` of that task. May be empty.
+  using Say = std::function<void(Refusal, std::span<const uint64_t> nodes)>;
+  std::function<void(TaskId, std::span<const uint64_t> nodes, const Say& say)> current_of_many;
   // Whether `current` refuses for what `prepare` has counted, and so does whatever happens until
   // the task is prepared again. May be empty.
   std::function<bool(TaskId, NodeId)> prepared_refuses;
@@ -59,6 +64,8 @@ struct PredicateHook {
 struct ScoreHook {
   // Depends on the class and the node alone.
   std::function<double(ClassId, NodeId)> node;
+  // Adds what `node` says of several nodes, one number each. Empty: `node` is asked for each.
+  std::function<void(ClassId, std::span<const NodeId>, std::span<double> scores)> node_each;
   // Scores over a set of nodes (normalised over it, say): adds to `scores`, one per node; NaN when
   // it cannot tell, and then nobody is the best.
   std::function<void(TaskId, std::span<const NodeId>, std::span<double> scores)> batch;

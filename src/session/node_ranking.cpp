@@ -1,5 +1,9 @@
 #include "session/node_ranking.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -23,10 +27,18 @@ double Highest8(const double* numbers) {
 
 // Which of eight is the first that has the highest of them.
 size_t FirstOf8(const double* numbers, double highest) {
-  const uint32_t is = [&]<size_t... i>(std::index_sequence<i...>) {
-    return ((static_cast<uint32_t>(numbers[i] >= highest) << i) | ...);
-  }(std::make_index_sequence<8>());
-  return static_cast<size_t>(std::countr_zero(is));
+  uint32_t has = 0;
+#ifdef __SSE2__
+  const __m128d all = _mm_set1_pd(highest);
+#pragma GCC unroll 4
+  for (int i = 0; i < 8; i += 2) {
+    const int both = _mm_movemask_pd(_mm_cmpge_pd(_mm_loadu_pd(numbers + i), all));
+    has |= static_cast<uint32_t>(both) << i;
+  }
+#else
+  for (int i = 0; i < 8; ++i) has |= uint32_t{numbers[i] >= highest} << i;
+#endif
+  return static_cast<size_t>(std::countr_zero(has));
 }
 
 }  // namespace

@@ -5,15 +5,14 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "base/words_of_bits.h"
-#include "session/doubtful_nodes.h"
 #include "session/fitting_nodes.h"
 #include "session/reason_counts.h"
-#include "session/shortages.h"
 
 namespace krafla {
 
@@ -254,6 +253,19 @@ Refusal NodeSearch::Check(TaskId task, NodeId node) {
   return CheckAt(task, CacheOf(cluster_.tasks[task].cls), position_of_[node.value]);
 }
 
+// The only predicate of which an answer is not fixed, if there is one and it speaks of many nodes
+// at once: with several, the first in the order of tiers would have to be found for each node.
+const PredicateHook* NodeSearch::OnlyOneThatMoves() const {
+  const PredicateHook* found = nullptr;
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier) {
+      if (!entry.call->current) continue;
+      if (found != nullptr) return nullptr;
+      found = &*entry.call;
+    }
+  return found != nullptr && found->current_of_many ? found : nullptr;
+}
+
 bool NodeSearch::StaysRefused(TaskId task, NodeId node) const {
   for (const auto& tier : session_.predicates())
     for (const auto& entry : tier)
@@ -297,13 +309,17 @@ bool NodeSearch::ScoresAreNodeLocal(ClassId cls) const {
 void NodeSearch::LocalScores(ClassId cls, std::span<const NodeId> nodes,
                              std::span<double> scores) const {
   KRAFLA_CHECK(nodes.size() <= kBlock, "a block of nodes at a time");
-  std::array<double, kBlock> by_batch{};
+  std::array<double, kBlock> by_batch;
   const std::span<double> batch = std::span(by_batch).first(nodes.size());
   std::fill(scores.begin(), scores.end(), 0);
+  std::fill(batch.begin(), batch.end(), 0);
   for (const auto& tier : session_.scores()) {
     for (const auto& entry : tier) {
-      if (entry.call->node)
+      if (entry.call->node_each) {
+        entry.call->node_each(cls, nodes, scores);
+      } else if (entry.call->node) {
         for (size_t i = 0; i < nodes.size(); ++i) scores[i] += entry.call->node(cls, nodes[i]);
+      }
       if (entry.call->batch_each) entry.call->batch_each(cls, nodes, batch);
     }
   }
@@ -338,10 +354,10 @@ void NodeSearch::AskScores(ClassId cls, SharedScores& scores, std::span<const ui
       session_.kube.FetchNode(nodes[i]);  // what a score looks at lies all over the memory
     }
     LocalScores(cls, std::span(nodes).first(some.size()), std::span(found).first(some.size()));
-    for (size_t i = 0; i < some.size(); ++i) {
-      KRAFLA_CHECK(std::isfinite(found[i]), "only a batch score may say that it cannot tell");
-      scores.Set(some[i], found[i]);
-    }
+    // A sum of numbers that are not all finite is not.
+    KRAFLA_CHECK(std::isfinite(std::accumulate(found.begin(), found.begin() + some.size(), 0.0)),
+                 "only a batch score may say that it cannot tell");
+    scores.Set(some, std::span(found).first(some.size()));
     positions = positions.subspan(some.size());
   }
 }
@@ -359,17 +375,14 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   kept.later.resize(blocks);
   kept.now.resize(blocks);
   fits_later.FitsAll(kept.later);
-  unknown_.clear();
   fits_now.FitsAll(kept.now);
-  for (size_t block = 0; block < blocks; ++block) {
-    const uint64_t later = kept.later[block];
-    kept.now[block] &= later;
-    if (later == 0) continue;
-    kept.refuses[block] |= later & ~cache.fixed->open[block];
-    ForEachNode(block, kept.Later(block) & ~scores.known()[block],
-                [&](uint32_t p) { unknown_.push_back(p); });
-  }
-  AskScores(cls, scores, unknown_);
+  KeepThese(kept.now, kept.later);
+  row_.assign(kept.later.begin(), kept.later.end());
+  TakeOff(row_, cache.fixed->open);
+  AddThese(kept.refuses, row_);
+  row_.assign(kept.later.begin(), kept.later.end());
+  TakeOff(row_, kept.refuses);
+  AskUnknownOf(cls, scores, row_);
   kept.FollowAll(scores.scores().data());
 }
 
@@ -438,33 +451,35 @@ bool NodeSearch::RoleHasOneClass(TaskId task) {
   return class_of_role[t.role_index].valid();
 }
 
-ReasonCode NodeSearch::Insufficient(int kind) {
+Refusal NodeSearch::Insufficient(int kind) {
   if (insufficient_.empty()) insufficient_.assign(static_cast<size_t>(cluster_.kinds.size()), 0);
   ReasonCode& reason = insufficient_[static_cast<size_t>(kind)];
   if (reason == 0) reason = session_.reasons.Intern("Insufficient " + cluster_.kinds.Name(kind));
-  return reason;
+  return {Refusal::kUnschedulable, reason};
 }
 
-void NodeSearch::AddShortages(const Shortages& shortages, ReasonCounts& counts) {
-  shortages.ForEach(
-      [&](int kind, uint32_t first, int nodes) { counts.Add(Insufficient(kind), first, nodes); });
+// Takes off some nodes those that are too small, now and later.
+void NodeSearch::CountShortages(TaskId task, std::span<uint64_t> nodes, ReasonCounts& counts) {
+  shortages_.Take(Free().later().Ask(cluster_.Request(task)), nodes,
+                  [&](int kind, RowOfBits lacking) { counts.AddRow(Insufficient(kind), lacking); });
 }
 
 FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
                              const RefusalMemory::Nodes* remembered, bool with_resources) {
-  const AmountColumns& free = Free().later();
-  Shortages shortages(free.Ask(cluster_.Request(task)));
   ReasonCounts counts(cluster_.nodes_by_name.size());
-  for (size_t block = 0; block < free.blocks(); ++block) {
-    uint64_t nodes = free.NodesOf(block);
-    if (remembered != nullptr) {
-      for (const auto& [refusal, by] : remembered->said) counts.Add(refusal, block, by[block]);
-      nodes &= remembered->left[block];
-    }
-    if (with_resources) nodes = shortages.Count(block, nodes);
-    ForEachNode(block, nodes, [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
+  row_.resize(cache.fixed->open.size());
+  Free().later().AllNodes(row_);
+  if (remembered != nullptr) {
+    for (const auto& [refusal, nodes] : remembered->said) counts.AddRow(refusal, nodes);
+    KeepThese(row_, remembered->left);
   }
-  AddShortages(shortages, counts);
+  if (with_resources) CountShortages(task, row_, counts);
+  ForEachWordNotZero(
+      row_.size(), [&](size_t block) { return row_[block]; },
+      [&](size_t block, uint64_t nodes) {
+        ForEachNode(block, nodes, [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
+        return true;
+      });
   return counts.Take();
 }
 
@@ -472,14 +487,7 @@ FitError NodeSearch::Explain(TaskId task, const ClassCache& cache,
 const FitError& NodeSearch::ExplainKept(TaskId task, ClassCache& cache) {
   FittingNodes& kept = *cache.fitting;
   if (kept.failure_at == kept.synced) return kept.failure;
-  const AmountColumns& free = Free().later();
-  Shortages shortages(free.Ask(cluster_.Request(task)));
-  ReasonCounts counts(cluster_.nodes_by_name.size());
-  for (size_t block = 0; block < free.blocks(); ++block)
-    ForEachNode(block, shortages.Count(block, free.NodesOf(block)),
-                [&](uint32_t p) { counts.Add(CheckAt(task, cache, p), p); });
-  AddShortages(shortages, counts);
-  kept.failure = counts.Take();
+  kept.failure = Explain(task, cache, nullptr, true);
   kept.failure_at = kept.synced;
   return kept.failure;
 }
@@ -510,22 +518,25 @@ uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const u
   }
   SharedScores& scores = *cache.scores;
   CatchUp(scores);
-  unknown_.clear();
+  row_.assign(nodes.begin(), nodes.end());
+  AskUnknownOf(cls, scores, row_);
+  // The block that may have the best comes first: most others then need not be looked into.
+  const BlockMaxima& bound = scores.best();
+  size_t best_block = nodes.size();
   for (size_t block = 0; block < nodes.size(); ++block)
-    ForEachNode(block, nodes[block] & ~scores.known()[block],
-                [&](uint32_t p) { unknown_.push_back(p); });
-  AskScores(cls, scores, unknown_);
-  uint32_t best = kNowhere;
-  double best_score = BlockMaxima::kNone;
+    if (nodes[block] != 0 && (best_block == nodes.size() || bound.Of(block) > bound.Of(best_block)))
+      best_block = block;
+  if (best_block == nodes.size()) return kNowhere;
+  const double* score = scores.scores().data();
+  double best = BlockMaxima::HighestOf(score, best_block, nodes[best_block]);
   for (size_t block = 0; block < nodes.size(); ++block) {
-    if (nodes[block] == 0 || scores.best().Of(block) <= best_score) continue;
-    ForEachNode(block, nodes[block], [&](uint32_t p) {
-      if (scores.At(p) <= best_score) return;
-      best = p;
-      best_score = scores.At(p);
-    });
+    if (nodes[block] == 0 || bound.Of(block) < best) continue;
+    const double highest = BlockMaxima::HighestOf(score, block, nodes[block]);
+    if (highest < best || (highest == best && block >= best_block)) continue;
+    best = highest;
+    best_block = block;
   }
-  return best;
+  return BlockMaxima::FirstThatHas(score, best_block, nodes[best_block], best);
 }
 
 NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
@@ -573,58 +584,70 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
     return choice;
   }
 
-  const AmountColumns& free = Free().later();
-  const AmountColumns::Question fits_later = free.Ask(request);
-  const auto refuse = [&](size_t block, uint64_t nodes, Refusal refusal) {
-    if (memory == nullptr) return;
+  // Bits: fits and is not refused.
+  std::vector<uint64_t>& future = future_;
+  future.resize(cache.fixed->open.size());
+  const auto known_refusals = [&]() -> RefusalMemory::Nodes& {
     if (remembered == nullptr) remembered = &memory->FindOrMake(t.job, t.role_index, n);
-    remembered->Add(block, nodes, refusal);
+    return *remembered;
   };
-  std::vector<uint64_t> future(free.blocks());  // bits: fits and is not refused
-  fits_later.FitsAll(future);
-  bool any = false;
-  for (size_t block = 0; block < free.blocks(); ++block) {
-    uint64_t nodes = free.NodesOf(block);
-    if (remembered != nullptr) nodes &= remembered->left[block];
-    if (const uint64_t too_small = nodes & ~future[block]; memory != nullptr && too_small != 0)
-      (void)fits_later.FitsOrLacks(block, too_small, [&](int kind, uint64_t lack) {
-        refuse(block, lack, {Refusal::kUnschedulable, Insufficient(kind)});
-      });
-    future[block] &= nodes;
-    any = any || future[block] != 0;
+  if (memory == nullptr) {
+    Free().later().Ask(request).FitsAll(future);
+  } else {
+    Free().later().AllNodes(future);
+    if (remembered != nullptr) KeepThese(future, remembered->left);
+    shortages_.Take(Free().later().Ask(request), future, [&](int kind, RowOfBits lacking) {
+      known_refusals().Add(lacking, Insufficient(kind));
+    });
   }
-  // Mostly nearly all pass, and that can be told of 64 nodes at once; the others are asked one by
-  // one, because who refuses and why is remembered.
-  const std::vector<uint64_t> doubtful =
-      any ? DoubtfulNodes(session_, task, future) : std::vector<uint64_t>{};
-  any = false;
-  for (size_t block = 0; block < doubtful.size(); ++block) {
-    const uint64_t asked = doubtful[block] | (future[block] & ~cache.fixed->open[block]);
+  if (AnyBit(future)) {
+    // Mostly nearly all pass, and that can be told of 64 nodes at once; the others are asked one by
+    // one, because who refuses and why is remembered.
+    const std::span<uint64_t> asked = doubtful_.Find(session_, task, future);
+    row_.assign(future.begin(), future.end());
+    TakeOff(row_, cache.fixed->open);
+    AddThese(asked, row_);
 #ifdef KRAFLA_VERIFY
-    ForEachNode(block, future[block] & ~asked, [&](uint32_t p) {
-      KRAFLA_CHECK(!CheckAt(task, cache, p).refused(), "who is not asked passes");
-    });
+    for (size_t block = 0; block < future.size(); ++block)
+      ForEachNode(block, future[block] & ~asked[block], [&](uint32_t p) {
+        KRAFLA_CHECK(!CheckAt(task, cache, p).refused(), "who is not asked passes");
+      });
 #endif
-    ForEachNode(block, asked, [&](uint32_t p) {
-      const Refusal refusal = CheckAt(task, cache, p);
-      if (!refusal.refused()) return;
-      refuse(block, BitOf(p), refusal);
-      future[block] &= ~BitOf(p);
-    });
-    any = any || future[block] != 0;
+    // What is said of whole domains need not be asked node by node.
+    if (const PredicateHook* hook = OnlyOneThatMoves()) {
+      SetToBoth(row_, asked, cache.fixed->open);
+      hook->current_of_many(task, row_, [&](Refusal refusal, RowOfBits nodes) {
+#ifdef KRAFLA_VERIFY
+        for (size_t block = 0; block < nodes.size(); ++block)
+          ForEachNode(block, nodes[block], [&](uint32_t p) {
+            const Refusal its = CheckAt(task, cache, p);
+            KRAFLA_CHECK(its.codes == refusal.codes && its.reason == refusal.reason,
+                         "a node says what is said of its domain");
+          });
+#endif
+        if (memory != nullptr) known_refusals().Add(nodes, refusal);
+        TakeOff(future, nodes);
+        TakeOff(asked, nodes);
+      });
+    }
+    for (size_t block = 0; block < asked.size(); ++block)
+      ForEachNode(block, asked[block], [&](uint32_t p) {
+        const Refusal refusal = CheckAt(task, cache, p);
+        if (!refusal.refused()) return;
+        if (memory != nullptr) known_refusals().Add(p, refusal);
+        SetBit(future, p, false);
+      });
   }
-  if (!any) {
+  if (!AnyBit(future)) {
     error = Explain(task, cache, remembered, true);
     return {};
   }
-  std::vector<uint64_t> idle(future.size());
-  free_.now().Ask(request).FitsAll(idle);
-  for (size_t block = 0; block < future.size(); ++block) {
-    idle[block] &= future[block];
-    future[block] &= ~idle[block];
-  }
+  idle_.resize(future.size());
+  free_.now().Ask(request).FitsAll(idle_);
+  KeepThese(idle_, future);
+  TakeOff(future, idle_);
   for (const bool now : {true, false}) {
-    const uint32_t best = BestAmong(task, cache, now ? idle : future);
+    const uint32_t best = BestAmong(task, cache, now ? idle_ : future);
     if (best != kNowhere) return {.node = cluster_.nodes_by_name[best], .idle = now};
   }
   return {.node = {}, .unscorable = true};
@@ -709,18 +732,23 @@ void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {
   const ClassId cls = cluster_.tasks[task].cls;
   SharedScores& scores = *caches_[cls]->scores;
   CatchUp(scores);
-  const std::span<const uint64_t> allowed = caches_[cls]->Allowed();
-  const std::span<const uint64_t> known = scores.known();
-  // Mostly all are known.
+  row_.resize(among.size());
+  SetToBoth(row_, among, caches_[cls]->Allowed());
+  AskUnknownOf(cls, scores, row_);
+  scores.Tighten(among);
+}
+
+// Asks for the scores of some nodes, a bit each, of which they are not known.
+void NodeSearch::AskUnknownOf(ClassId cls, SharedScores& scores, std::span<uint64_t> nodes) {
+  TakeOff(nodes, scores.known());
   unknown_.clear();
   ForEachWordNotZero(
-      among.size(), [&](size_t block) { return among[block] & allowed[block] & ~known[block]; },
+      nodes.size(), [&](size_t block) { return nodes[block]; },
       [&](size_t block, uint64_t unknown) {
         ForEachNode(block, unknown, [&](uint32_t p) { unknown_.push_back(p); });
         return true;
       });
   AskScores(cls, scores, unknown_);
-  scores.Tighten(among);
 }
 
 uint32_t NodeSearch::TimesForgotten(TaskId task) const {

@@ -24,18 +24,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "session/doubtful_nodes.h"
 #include "session/fixed_answers.h"
 #include "session/free_amounts.h"
 #include "session/node_ranking.h"
 #include "session/refusal_memory.h"
 #include "session/score_book.h"
 #include "session/session.h"
+#include "session/shortages.h"
 
 namespace krafla {
 
 class FittingNodes;
 class ReasonCounts;
-class Shortages;
 
 // How many bytes may be kept: of answers and scores that classes have, and of which nodes they fit.
 struct NodeSearchLimits {
@@ -133,6 +134,7 @@ class NodeSearch {
   void CatchUp(SharedScores& scores);
   void AskScores(ClassId cls, SharedScores& scores, std::span<const uint32_t> positions);
   void AskUnknown(ClassId cls, SharedScores& scores, std::span<const uint32_t> positions);
+  void AskUnknownOf(ClassId cls, SharedScores& scores, std::span<uint64_t> nodes);
   Refusal CheckAt(TaskId task, const ClassCache& cache, uint32_t position);
   void LocalScores(ClassId cls, std::span<const NodeId> nodes, std::span<double> scores) const;
   Choice BestKept(TaskId task, ClassCache& cache);
@@ -141,8 +143,9 @@ class NodeSearch {
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
   FitError Explain(TaskId task, const ClassCache& cache, const RefusalMemory::Nodes* remembered,
                    bool with_resources);
-  void AddShortages(const Shortages& shortages, ReasonCounts& counts);
-  ReasonCode Insufficient(int kind);
+  const PredicateHook* OnlyOneThatMoves() const;
+  void CountShortages(TaskId task, std::span<uint64_t> nodes, ReasonCounts& counts);
+  Refusal Insufficient(int kind);
   FreeAmounts& Free();
 
   Session& session_;
@@ -161,7 +164,13 @@ class NodeSearch {
   std::vector<bool> prepared_;         // by TaskId
   std::vector<uint32_t> refreshed_;    // by position: the last synchronization that looked at it
   uint32_t synchronizations_ = 0;
-  std::vector<uint32_t> unknown_;  // of one call, kept for its memory
+  // Of one call, kept for their memory.
+  std::vector<uint32_t> unknown_;
+  std::vector<uint64_t> row_;
+  std::vector<uint64_t> future_;
+  std::vector<uint64_t> idle_;
+  DoubtfulNodes doubtful_;
+  Shortages shortages_;
   // The one class of each role of a job; invalid where a role has several.
   std::unordered_map<JobId, std::vector<ClassId>> role_classes_;
 };

@@ -11,6 +11,7 @@
 
 #include "session/fit_errors.h"
 #include "session/refusal.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -44,10 +45,19 @@ class ReasonCounts {
     const uint32_t first =
         static_cast<uint32_t>(block * kWord) + static_cast<uint32_t>(std::countr_zero(nodes));
     Add(refusal.reason, first, std::popcount(nodes));
+    if (refusal.unresolvable()) NoteUnresolvable(block, nodes);
+  }
+  // Some of all nodes, a bit each.
+  void AddRow(Refusal refusal, RowOfBits nodes) {
+    const size_t count = CountBits(nodes);
+    if (count == 0) return;
+    const auto first = std::find_if(nodes.begin(), nodes.end(), [](uint64_t w) { return w != 0; });
+    Add(refusal.reason,
+        static_cast<uint32_t>((first - nodes.begin()) * kWord) +
+            static_cast<uint32_t>(std::countr_zero(*first)),
+        static_cast<int>(count));
     if (!refusal.unresolvable()) return;
-    if (unresolvable_.empty()) unresolvable_.resize(static_cast<size_t>(error_.nodes), false);
-    for (; nodes != 0; nodes &= nodes - 1)
-      unresolvable_[block * kWord + static_cast<size_t>(std::countr_zero(nodes))] = true;
+    for (size_t block = 0; block < nodes.size(); ++block) NoteUnresolvable(block, nodes[block]);
   }
   FitError Take() {
     std::vector<size_t> order(first_.size());
@@ -64,6 +74,12 @@ class ReasonCounts {
 
  private:
   static constexpr size_t kWord = 64;
+
+  void NoteUnresolvable(size_t block, uint64_t nodes) {
+    if (unresolvable_.empty()) unresolvable_.resize(static_cast<size_t>(error_.nodes), false);
+    for (; nodes != 0; nodes &= nodes - 1)
+      unresolvable_[block * kWord + static_cast<size_t>(std::countr_zero(nodes))] = true;
+  }
 
   FitError error_;
   std::vector<uint32_t> first_;  // by reason

@@ -21,14 +21,23 @@ RefusalMemory::Nodes& RefusalMemory::FindOrMake(JobId job, uint16_t role, size_t
   return refused;
 }
 
-void RefusalMemory::Nodes::Add(size_t block, uint64_t nodes, Refusal refusal) {
-  auto saying = std::find_if(said.begin(), said.end(), [&](const Saying& s) {
+// Who has said that.
+std::vector<uint64_t>& RefusalMemory::Nodes::Saying(Refusal refusal) {
+  const auto found = std::find_if(said.begin(), said.end(), [&](const Said& s) {
     return s.refusal.codes == refusal.codes && s.refusal.reason == refusal.reason;
   });
-  if (saying == said.end())
-    saying = said.insert(saying, {refusal, std::vector<uint64_t>(left.size(), 0)});
-  saying->nodes[block] |= nodes;
+  if (found != said.end()) return found->nodes;
+  return said.emplace_back(refusal, std::vector<uint64_t>(left.size(), 0)).nodes;
+}
+
+void RefusalMemory::Nodes::Add(size_t block, uint64_t nodes, Refusal refusal) {
+  Saying(refusal)[block] |= nodes;
   left[block] &= ~nodes;
+}
+
+void RefusalMemory::Nodes::Add(RowOfBits nodes, Refusal refusal) {
+  AddThese(Saying(refusal), nodes);
+  TakeOff(left, nodes);
 }
 
 }  // namespace krafla

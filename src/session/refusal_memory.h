@@ -8,6 +8,7 @@
 
 #include "model/ids.h"
 #include "session/refusal.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -18,11 +19,11 @@ class RefusalMemory {
   struct Nodes {
     std::vector<uint64_t> left;  // a bit for each that has not refused
     // Of the others, for each of the few things that are said, a bit for who said it.
-    struct Saying {
+    struct Said {
       Refusal refusal;
       std::vector<uint64_t> nodes;
     };
-    std::vector<Saying> said;
+    std::vector<Said> said;
 
     bool Refused(uint32_t position) const {
       return (left[position / 64] >> position % 64 & 1) == 0;
@@ -32,6 +33,11 @@ class RefusalMemory {
     }
     // Some of 64 nodes, none of which has refused before.
     void Add(size_t block, uint64_t nodes, Refusal refusal);
+    // Some of all nodes.
+    void Add(RowOfBits nodes, Refusal refusal);
+
+   private:
+    std::vector<uint64_t>& Saying(Refusal refusal);
   };
   // Null when nothing was refused yet.
   Nodes* Find(JobId job, uint16_t role);

@@ -1,11 +1,13 @@
 #include "session/shared_scores.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace krafla {
 
 SharedScores::SharedScores(size_t nodes)
-    : nodes_(nodes),
-      scores_(std::make_unique_for_overwrite<double[]>(nodes)),
-      known_((nodes + BlockMaxima::kBlock - 1) / BlockMaxima::kBlock) {
+    : nodes_(nodes), known_((nodes + BlockMaxima::kBlock - 1) / BlockMaxima::kBlock) {
+  scores_ = std::make_unique_for_overwrite<double[]>(known_.size() * BlockMaxima::kBlock);
   Begin();
 }
 
@@ -26,10 +28,31 @@ void SharedScores::CatchUp(std::span<const uint32_t> changed) {
       if (!Knows(p)) continue;
       const uint32_t block = p / BlockMaxima::kBlock;
       known_[block] &= ~BitOf(p);
-      if (best_.IsHeldBy(p)) loose_[block / BlockMaxima::kBlock] |= BitOf(block);
+      const double score = std::exchange(scores_[p], BlockMaxima::kNone);
+      if (score == best_.Of(block)) loose_[block / BlockMaxima::kBlock] |= BitOf(block);
     }
   }
   synced_ = changed.size();
+}
+
+void SharedScores::Set(std::span<const uint32_t> positions, std::span<const double> scores) {
+  constexpr uint32_t kBlock = BlockMaxima::kBlock;
+  for (size_t i = 0; i < positions.size();) {
+    const uint32_t block = positions[i] / kBlock;
+    if (known_[block] == 0) std::fill_n(&scores_[block * kBlock], kBlock, BlockMaxima::kNone);
+    uint64_t known = known_[block];
+    double highest = BlockMaxima::kNone;
+    for (; i < positions.size() && positions[i] / kBlock == block; ++i) {
+      known |= BitOf(positions[i]);
+      scores_[positions[i]] = scores[i];
+      highest = std::max(highest, scores[i]);
+    }
+    known_[block] = known;
+    if (highest < best_.Of(block)) continue;
+    best_.Raise(block * kBlock, highest);
+    SetBit(loose_, block, false);
+  }
+  any_known_ |= !positions.empty();
 }
 
 void SharedScores::Tighten(std::span<const uint64_t> among) {
@@ -38,7 +61,9 @@ void SharedScores::Tighten(std::span<const uint64_t> among) {
       [&](size_t region, uint64_t blocks) {
         BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
           if (among[block] == 0) return;
-          best_.FindAnew(block, scores_.get(), known_[block]);
+          // Of a block of which nothing is known, nothing may ever have been written.
+          best_.Set(block, known_[block] != 0 ? BlockMaxima::HighestOfAll(scores_.get(), block)
+                                              : BlockMaxima::kNone);
           SetBit(loose_, block, false);
         });
         return true;

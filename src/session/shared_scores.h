@@ -21,15 +21,9 @@ class SharedScores {
 
   // Follows a list of positions of nodes that have changed; comes before questions.
   void CatchUp(std::span<const uint32_t> changed);
-  void Set(uint32_t position, double score) {
-    const size_t block = position / BlockMaxima::kBlock;
-    scores_[position] = score;
-    known_[block] |= BitOf(position);
-    any_known_ = true;
-    if (score < best_.Of(block)) return;
-    best_.Raise(position, score);
-    loose_[block / BlockMaxima::kBlock] &= ~BitOf(static_cast<uint32_t>(block));
-  }
+  void Set(uint32_t position, double score) { Set({&position, 1}, {&score, 1}); }
+  // Of several nodes; best if those of a block follow each other.
+  void Set(std::span<const uint32_t> positions, std::span<const double> scores);
   bool Knows(uint32_t position) const {
     return (known_[position / BlockMaxima::kBlock] & BitOf(position)) != 0;
   }
@@ -52,12 +46,14 @@ class SharedScores {
   void Begin();
 
   size_t nodes_;
-  std::unique_ptr<double[]> scores_;  // memory of which only what has been known is touched
+  // By position, up to whole blocks. Memory of which only blocks with known ones are touched;
+  // there, those that are not known are kNone.
+  std::unique_ptr<double[]> scores_;
   std::vector<uint64_t> known_;
   bool any_known_ = false;
   uint32_t times_begun_ = 0;
   BlockMaxima best_;
-  std::vector<uint64_t> loose_;  // a bit per block: the node that has its best has changed since
+  std::vector<uint64_t> loose_;  // a bit per block: a node that has its best has changed since
   size_t synced_ = 0;            // how much of the list has been followed
 };
 

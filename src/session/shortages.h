@@ -2,47 +2,31 @@
 // up once for all of them.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <span>
+#include <vector>
 
-#include "model/resource.h"
 #include "session/amount_columns.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
 class Shortages {
  public:
-  explicit Shortages(AmountColumns::Question question) : question_(std::move(question)) {}
-
-  // Of some of a block's nodes, a bit each; blocks come in their order. Gives back those that have
-  // enough.
-  uint64_t Count(size_t block, uint64_t nodes) {
-    return question_.FitsOrLacks(block, nodes, [&](int kind, uint64_t lack) {
-      ByKind& of = by_kind_[static_cast<size_t>(kind)];
-      if (of.nodes == 0)
-        of.first = static_cast<uint32_t>(block * AmountColumns::kBlock) +
-                   static_cast<uint32_t>(std::countr_zero(lack));
-      of.nodes += std::popcount(lack);
-    });
-  }
-  // Calls f(kind, the first node's position, how many) for each kind that some lack.
+  // Takes those off some nodes, a bit each, that have too little, and calls f(kind, nodes) with
+  // those that lack a kind and none before it, if there are any.
   template <class F>
-  void ForEach(F&& f) const {
-    for (size_t kind = 0; kind < by_kind_.size(); ++kind)
-      if (const ByKind& of = by_kind_[kind]; of.nodes != 0)
-        f(static_cast<int>(kind), of.first, of.nodes);
+  void Take(const AmountColumns::Question& question, std::span<uint64_t> nodes, F&& f) {
+    lacking_.resize(nodes.size());
+    for (size_t at = 0; at < question.kinds(); ++at) {
+      question.TakeLacking(at, nodes, lacking_);
+      if (AnyBit(lacking_)) f(question.Kind(at), RowOfBits(lacking_));
+    }
   }
 
  private:
-  struct ByKind {
-    uint32_t first = 0;
-    int nodes = 0;
-  };
-  AmountColumns::Question question_;
-  std::array<ByKind, ResourceKinds::kMax> by_kind_;
+  std::vector<uint64_t> lacking_;  // of one call, kept for its memory
 };
 
 }  // namespace krafla

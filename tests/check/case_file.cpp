@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "app/command_inputs.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 
@@ -29,7 +30,7 @@ bool TakePrefix(std::string& line, std::string_view prefix) {
 }  // namespace
 
 std::string DefaultConfig() {
-  return ReadText(std::string(KRAFLA_SOURCE_DIR) + "/tests/check/default.yaml");
+  return ReadText(testing::SourceDir() + "/tests/check/default.yaml");
 }
 
 std::vector<CheckBlock> ReadCaseFile(const std::string& path) {

@@ -8,12 +8,13 @@
 
 #include "check/case_file.h"
 #include "check/check_rule.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kCases = fs::path(KRAFLA_SOURCE_DIR) / "tests/check/cases";
+const fs::path kCases = fs::path(testing::SourceDir()) / "tests/check/cases";
 
 std::set<std::string> CodesWithCases() {
   std::set<std::string> codes;
@@ -73,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Codes, CheckCase, ::testing::ValuesIn(AllCodes()),
 
 TEST(CheckCases, EveryRuleIsDocumented) {
   std::stringstream text;
-  text << std::ifstream(fs::path(KRAFLA_SOURCE_DIR) / "docs/check.md").rdbuf();
+  text << std::ifstream(fs::path(testing::SourceDir()) / "docs/check.md").rdbuf();
   for (const CheckRule* rule : AllCheckRules())
     EXPECT_NE(text.str().find("### " + std::string(rule->code) + " " + std::string(rule->slug)),
               std::string::npos)

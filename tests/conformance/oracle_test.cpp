@@ -12,6 +12,7 @@
 
 #include "support/cycle.h"
 #include "support/gzip_lines.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -60,7 +61,7 @@ std::map<std::string, std::string> ReadMap(simdjson::dom::element element) {
 // name -> reason, from lines "name: reason".
 std::map<std::string, std::string> ReadExceptions() {
   std::map<std::string, std::string> exceptions;
-  std::ifstream file(std::string(KRAFLA_SOURCE_DIR) + "/tests/conformance/exceptions.txt");
+  std::ifstream file(testing::SourceDir() + "/tests/conformance/exceptions.txt");
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     const size_t colon = line.find(": ");
@@ -75,7 +76,7 @@ TEST(RecordedClusters, AreDecidedAsVolcanoDid) {
   EXPECT_LE(exceptions.size(), 5u);
   std::vector<fs::path> files;
   for (const auto& entry :
-       fs::directory_iterator(std::string(KRAFLA_SOURCE_DIR) + "/tests/conformance/cases"))
+       fs::directory_iterator(testing::SourceDir() + "/tests/conformance/cases"))
     files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   int total = 0;

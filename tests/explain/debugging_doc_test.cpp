@@ -10,13 +10,14 @@
 #include <sstream>
 
 #include "app/explain_command.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = KRAFLA_SOURCE_DIR;
+const fs::path kRoot = testing::SourceDir();
 
 std::string ReadAll(const fs::path& path) {
   std::stringstream text;

@@ -11,6 +11,7 @@
 #include "explain/explain_support.h"
 #include "explain/job_gates.h"
 #include "support/gzip_lines.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -18,8 +19,8 @@ namespace {
 std::vector<CycleInput> RecordedClusters(const std::string& name, size_t most) {
   std::vector<CycleInput> inputs;
   simdjson::dom::parser parser;
-  for (const std::string& line : ReadGzipLines(std::string(KRAFLA_SOURCE_DIR) +
-                                               "/tests/conformance/cases/" + name + ".jsonl.gz")) {
+  for (const std::string& line :
+       ReadGzipLines(testing::SourceDir() + "/tests/conformance/cases/" + name + ".jsonl.gz")) {
     if (inputs.size() >= most) break;
     simdjson::dom::element root;
     EXPECT_EQ(parser.parse(line).get(root), simdjson::SUCCESS);

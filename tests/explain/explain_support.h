@@ -15,6 +15,7 @@
 #include "manifest/read_cluster.h"
 #include "scheduler/vocabulary.h"
 #include "support/cycle.h"
+#include "support/source_dir.h"
 #include "support/tiny_cluster.h"
 
 namespace krafla::testing {
@@ -111,7 +112,7 @@ inline ::testing::AssertionResult Says(const Explanation& e, std::string_view wo
 }
 
 inline std::string ReadExampleFile(const std::string& path) {
-  std::ifstream file(std::string(KRAFLA_SOURCE_DIR) + "/examples/" + path);
+  std::ifstream file(testing::SourceDir() + "/examples/" + path);
   EXPECT_TRUE(file.good()) << path;
   std::stringstream text;
   text << file.rdbuf();

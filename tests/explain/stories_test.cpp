@@ -6,6 +6,7 @@
 #include "app/explanation_json.h"
 #include "explain/eviction_story.h"
 #include "explain/explain_support.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -340,9 +341,8 @@ TEST(ExplainCommandTest, WrongNameIsWrongInputAndPrintsNothing) {
   ExplainCommandOptions options;
   options.kind = "job";
   options.name = "research/urgnt";
-  options.cluster = {std::string(KRAFLA_SOURCE_DIR) +
-                     "/examples/why-no-preemption/4a-gang-veto.yaml"};
-  options.config = std::string(KRAFLA_SOURCE_DIR) + "/examples/why-no-preemption/scheduler.yaml";
+  options.cluster = {testing::SourceDir() + "/examples/why-no-preemption/4a-gang-veto.yaml"};
+  options.config = testing::SourceDir() + "/examples/why-no-preemption/scheduler.yaml";
   options.now = "2026-03-10T12:00:00Z";
   std::stringstream in;
   std::stringstream out;

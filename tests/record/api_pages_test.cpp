@@ -13,6 +13,7 @@
 #include "app/explanation_text.h"
 #include "record/change_feed.h"
 #include "scheduler/vocabulary.h"
+#include "support/source_dir.h"
 #include "support/tiny_cluster.h"
 
 namespace krafla {
@@ -515,7 +516,7 @@ TEST_F(ApiPagesTest, WhoeverWaitsWhenItStopsIsTold) {
 
 // Every example of the documentation is what this cluster answers.
 TEST_F(ApiPagesTest, TheDocumentationShowsRealAnswers) {
-  std::ifstream file(std::string(KRAFLA_SOURCE_DIR) + "/docs/api.md");
+  std::ifstream file(testing::SourceDir() + "/docs/api.md");
   std::stringstream text;
   text << file.rdbuf();
   const std::string doc = text.str();

@@ -10,6 +10,7 @@
 #include "property/for_all.h"
 #include "support/cycle.h"
 #include "support/gzip_lines.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -55,7 +56,7 @@ TEST(ReducedObject, DecidesAsTheWholeOneOnRecordedClusters) {
   simdjson::dom::parser parser;
   size_t cases = 0;
   for (const auto& entry :
-       fs::directory_iterator(std::string(KRAFLA_SOURCE_DIR) + "/tests/conformance/cases")) {
+       fs::directory_iterator(testing::SourceDir() + "/tests/conformance/cases")) {
     const std::vector<std::string> lines = ReadGzipLines(entry.path().string());
     for (size_t i = 0; i < lines.size(); i += 5) {
       simdjson::dom::element root;

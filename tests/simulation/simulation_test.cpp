@@ -11,6 +11,7 @@
 
 #include "simulation/decision_judge.h"
 #include "simulation/simulated_run.h"
+#include "support/source_dir.h"
 
 namespace krafla::testing {
 namespace {
@@ -230,7 +231,7 @@ workload:
 std::vector<fs::path> ScenarioFiles() {
   std::vector<fs::path> files;
   for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(KRAFLA_SOURCE_DIR) / "tests/scenarios"))
+       fs::recursive_directory_iterator(fs::path(testing::SourceDir()) / "tests/scenarios"))
     if (entry.path().extension() == ".yaml" && entry.path().parent_path().filename() != "files")
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
