@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions of three small cycles under callgrind and compares them with stored figures.
+"""Counts the instructions of small cycles under callgrind and compares them with stored figures.
 
   instruction_guard.py BINARY WORK_DIR [--store REASON]
 
@@ -11,20 +11,29 @@ import argparse, datetime, json, os, platform, re, shutil, subprocess, sys
 
 import generate
 
-CASES = (("preempt", 60, 600), ("mixed", 40, 400), ("stuck", 40, 400))
+# Three small clusters, and one with more nodes than a few words of bits.
+CASES = (("preempt", 60, 600), ("mixed", 40, 400), ("stuck", 40, 400), ("mixed", 640, 6400))
 LIMIT = 1.10
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 
 
 def toolchain(binary):
-    """What the counts depend on: the compiler that made the binary, and the C library."""
+    """What the counts depend on: the compiler that made the binary, the C library, and whether the processor has wide
+    registers (base/four_words.h)."""
     comment = subprocess.run(["readelf", "-p", ".comment", binary], capture_output=True, text=True).stdout
     compilers = sorted(set(re.findall(r"\]\s+((?:GCC|clang)[^\n]*|[^\n]*clang version[^\n]*)", comment)))
-    return "%s; %s %s" % (", ".join(compilers) or "unknown compiler", *platform.libc_ver())
+    with open("/proc/cpuinfo") as f:
+        wide = "" if re.search(r"\bavx2\b", f.read()) else "; without avx2"
+    return "%s; %s %s%s" % (", ".join(compilers) or "unknown compiler", *platform.libc_ver(), wide)
+
+
+def name_of(case):
+    """Of the large one with its number of nodes."""
+    return case[0] if case[1] < 100 else "%s-%d" % case[:2]
 
 
 def count(binary, work, kind, nodes, pods):
-    prefix = os.path.join(work, "guard-" + kind)
+    prefix = os.path.join(work, "guard-%s-%d" % (kind, nodes))
     generate.write(kind, nodes, pods, prefix)
     # Of the command alone: what the loader does for libraries that only other commands use is not counted.
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no",
@@ -51,7 +60,7 @@ def main():
     with open(FIGURES) as f:
         figures = json.load(f)
     tools = toolchain(a.binary)
-    counts = {case[0]: count(a.binary, a.work, *case) for case in CASES}
+    counts = {name_of(case): count(a.binary, a.work, *case) for case in CASES}
     if a.store:
         figures.setdefault(tools, []).append({"date": datetime.date.today().isoformat(), "reason": a.store, **counts})
         with open(FIGURES, "w") as f:
@@ -63,8 +72,11 @@ def main():
         return 0
     stored, failed = figures[tools][-1], 0
     for kind, number in counts.items():
+        if kind not in stored:
+            print("instruction counts: %-9s %12d, none stored" % (kind, number))
+            continue
         ratio = number / stored[kind]
-        print("instruction counts: %-8s %12d, stored %12d (%+.1f %%)" % (kind, number, stored[kind], 100 * (ratio - 1)))
+        print("instruction counts: %-9s %12d, stored %12d (%+.1f %%)" % (kind, number, stored[kind], 100 * (ratio - 1)))
         if ratio > LIMIT:
             failed = 1
             print("!! %s takes more than 10 %% more instructions than on %s (%s)" % (kind, stored["date"], stored["reason"]))

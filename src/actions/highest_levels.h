@@ -25,7 +25,9 @@ class HighestLevels {
 
   double At(uint32_t position) const { return level_[position]; }
   // By block, a bit per node: of those that are known, the others have less.
-  const uint64_t* MayHave(double needed) const { return rows_.data() + Row(needed) * blocks_; }
+  std::span<const uint64_t> MayHave(double needed) const {
+    return std::span(rows_).subspan(Row(needed) * blocks_, blocks_);
+  }
 
  private:
   // From all nodes to those with a level of 1 or more.

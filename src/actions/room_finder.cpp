@@ -125,8 +125,7 @@ RoomFinder::Nodes RoomFinder::NodesToCompare(TaskId task, const VictimRule& rule
   bits_.assign(with_room.size(), 0);
   if (ranking && ranking->left_out == nullptr && ranking->AnyAllowed()) {
     nodes.allowed = ranking->Count();
-    for (size_t word = 0; word < bits_.size(); ++word)
-      bits_[word] = with_room[word] & ranking->allowed[word];
+    SetToBoth(bits_, with_room, ranking->allowed);
   } else {
     FindPositions(task, memory);
     nodes.allowed = positions_.size();

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/check.h"
 #include "base/words_of_bits.h"
 #include "session/rows_of_bits.h"
 
@@ -440,12 +441,13 @@ void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
   asked_about_.assign(nodes.begin(), nodes.end());
   for (TierQuestion& tier : tiers_) FindOutAll(tier, nodes);
   // As StillLeft.
+  KRAFLA_CHECK(!tiers_.empty(), "somebody votes, or nobody would ask");
   undecided_.assign(nodes.begin(), nodes.end());
   for (const TierQuestion& tier : tiers_) {
     const Sums& sums = *tier.sums;
     row_.assign(undecided_.begin(), undecided_.end());
     KeepThese(row_, sums.fitting);
-    if (tier.exact != nullptr) KeepEither(row_, {tier.may_have, row_.size()}, fits_idle_);
+    if (tier.exact != nullptr) KeepEither(row_, tier.may_have, fits_idle_);
     if (asks_share_ && !FreesEnough(sums.most_anywhere.data())) {
       TakeOff(row_, sums.harmless);
     } else if (asks_share_) {

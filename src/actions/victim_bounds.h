@@ -180,7 +180,7 @@ class VictimBounds {
     uint64_t made = 0;            // the sums
     ExactVoter* exact = nullptr;  // null: there is none
     double exactly_needed = 0;
-    const uint64_t* may_have = nullptr;  // by block
+    std::span<const uint64_t> may_have;  // by block
   };
   // Since Start.
   TaskId task_;

@@ -1,5 +1,5 @@
 // Four words of bits at a time. Where a function is compiled for processors that have registers of
-// that size (KRAFLA_WIDE), each of these is one instruction; for others it is two.
+// that size (KRAFLA_WIDE), an operation is one instruction; for others it is two.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,19 @@
 namespace krafla {
 
 // Compiled twice: for every processor of the kind, and for those of the last ten years. Which of
-// both is called is decided when the program is loaded. The results are the same.
-#if defined(__x86_64__) && defined(__linux__)
+// both is called is decided when the program is loaded, as glibc can. The results are the same.
+//
+// Builds that verify have the first only, so that tests run both. The thread sanitizer is not there
+// yet when the decision is taken.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KRAFLA_SANITIZES_THREADS
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define KRAFLA_SANITIZES_THREADS
+#endif
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(KRAFLA_SANITIZES_THREADS) && \
+    !defined(KRAFLA_VERIFY)
 #define KRAFLA_WIDE [[gnu::target_clones("avx2", "default")]]
 #else
 #define KRAFLA_WIDE

@@ -15,18 +15,25 @@
 namespace krafla::testing {
 namespace {
 
-std::string Term(std::string_view kind, std::string_view key, std::string_view app) {
-  return "\"affinity\":{\"" + std::string(kind) +
+std::string TermOf(std::string_view kind, std::string_view key, std::string_view app) {
+  return "\"" + std::string(kind) +
          R"(":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":")" +
          std::string(key) + R"(","labelSelector":{"matchLabels":{"app":")" + std::string(app) +
-         "\"}}}]}}";
+         "\"}}}]}";
+}
+
+std::string Term(std::string_view kind, std::string_view key, std::string_view app) {
+  return "\"affinity\":{" + TermOf(kind, key, app) + "}";
+}
+
+std::string Constraint(std::string_view key, std::string_view app, size_t skew) {
+  return R"({"maxSkew":)" + std::to_string(skew) + R"(,"topologyKey":")" + std::string(key) +
+         R"(","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":")" +
+         std::string(app) + "\"}}}";
 }
 
 std::string Spread(std::string_view key, std::string_view app, size_t skew) {
-  return R"("topologySpreadConstraints":[{"maxSkew":)" + std::to_string(skew) +
-         R"(,"topologyKey":")" + std::string(key) +
-         R"(","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":")" +
-         std::string(app) + "\"}}}]";
+  return R"("topologySpreadConstraints":[)" + Constraint(key, app, skew) + "]";
 }
 
 constexpr std::string_view kPort =
@@ -101,7 +108,13 @@ class RandomWorld {
     constexpr const char* kApps[] = {"a", "b", "c", "d"};
     const char* key = kKeys[Below(30) == 0 ? 3 : Below(3)];
     const char* app = kApps[Below(4)];
-    switch (Below(8)) {
+    switch (Below(10)) {
+      case 8:
+        return R"("topologySpreadConstraints":[)" + Constraint("zone", app, 1 + Below(3)) + "," +
+               Constraint("rack", app, 1) + "]";
+      case 9:
+        return "\"affinity\":{" + TermOf("podAffinity", "zone", app) + "," +
+               TermOf("podAntiAffinity", "rack", kApps[Below(4)]) + "}";
       case 0:
         return "";
       case 1:
@@ -152,20 +165,30 @@ class RandomWorld {
     }
   }
 
-  // What is said of many nodes is what each of them says.
+  // What is said of many nodes is what each of them says; and if anything is, all is that is not
+  // said of a node because it is full.
   void HearOfMany(TaskId task, const std::vector<uint64_t>& nodes) {
+    const Cluster& cluster = world_->cluster;
     std::vector<uint64_t> open = nodes;
     world_->filters.SayOfMany(task, nodes, [&](Refusal refusal, RowOfBits some) {
-      for (size_t p = 0; p < nodes_; ++p) {
+      for (size_t p = 0; p < some.size() * 64; ++p) {
         if (!HasBit(some, p)) continue;
+        ASSERT_LT(p, nodes_) << "there is no such node";
         ASSERT_TRUE(Has(open, p)) << "was not asked about, or is told of twice";
         SetBit(open, p, false);
-        const Refusal its = world_->filters.Current(task, world_->cluster.nodes_by_name[p]);
+        const Refusal its = world_->filters.Current(task, cluster.nodes_by_name[p]);
         ASSERT_EQ(its.codes, refusal.codes);
         ASSERT_EQ(its.reason, refusal.reason);
         ++told_of_;
       }
     });
+    if (open == nodes) return;
+    for (size_t p = 0; p < nodes_; ++p) {
+      const NodeId node = cluster.nodes_by_name[p];
+      const bool is_full = world_->session.kube.PodsOn(node).size() >=
+                           static_cast<size_t>(cluster.nodes[node].max_pods);
+      ASSERT_TRUE(!Has(open, p) || is_full || !world_->filters.Current(task, node).refused());
+    }
   }
 
   std::mt19937 random_;

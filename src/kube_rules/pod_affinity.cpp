@@ -1,6 +1,7 @@
 #include "kube_rules/pod_affinity.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kube_rules/domain_bits.h"
 #include "kube_rules/say_of_many.h"
@@ -164,15 +165,18 @@ void PodAffinityRule::AddRefusing(const PodAffinityCounts& counts, std::span<uin
 
 void PodAffinityRule::SayOfMany(const PodAffinityCounts& counts, std::span<uint64_t> nodes,
                                 const PredicateHook::Say& say) {
-  refused_.assign(nodes.size(), 0);
-  AddNotWanted(counts, refused_);
-  SayAndTakeOff(nodes, refused_, not_wanted_, say);
-  refused_.assign(nodes.size(), 0);
-  AddNodes(counts.unwanted, refused_);
-  SayAndTakeOff(nodes, refused_, unwanted_, say);
-  refused_.assign(nodes.size(), 0);
-  AddNodes(counts.unwelcoming, refused_);
-  SayAndTakeOff(nodes, refused_, unwelcome_, say);
+  if (!counts.wanted.empty()) {
+    refused_.assign(nodes.size(), 0);
+    AddNotWanted(counts, refused_);
+    SayAndTakeOff(nodes, refused_, not_wanted_, say);
+  }
+  for (const auto& [list, refusal] :
+       {std::pair(&counts.unwanted, unwanted_), std::pair(&counts.unwelcoming, unwelcome_)}) {
+    if (list->empty()) continue;
+    refused_.assign(nodes.size(), 0);
+    AddNodes(*list, refused_);
+    SayAndTakeOff(nodes, refused_, refusal, say);
+  }
 }
 
 Refusal PodAffinityRule::CheckAfter(const PodAffinityCounts& counts, TaskId task,

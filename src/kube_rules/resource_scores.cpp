@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 
+#include "base/fetch.h"
 #include "base/four_words.h"
 #include "base/two_doubles.h"
 
@@ -19,6 +21,13 @@ int64_t Whole(double amount) {
 
 // Of cpu and memory.
 using Both = TwoDoubles;
+
+// They are read together.
+template <class T>
+constexpr bool kMemoryIsNextToCpu = offsetof(T, memory) == offsetof(T, cpu) + sizeof(double);
+static_assert(kMemoryIsNextToCpu<KubeView::Sums> &&
+              offsetof(KubeView::Sums, nonzero_memory) ==
+                  offsetof(KubeView::Sums, nonzero_cpu) + sizeof(double));
 
 // Without what is behind the point.
 Both WholeOf(Both amounts) {
@@ -179,10 +188,12 @@ int64_t ResourceScores::Sum(const Asked& asked, const Weights& weights, NodeId n
 }
 
 // Scores of nodes are a tenth of a cycle with many shapes of pods. So those of plain nodes are made
-// here in one piece, with nothing to call and little to decide.
+// here in one piece, with nothing to call and little to decide. Their memory is asked for first.
 KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weights, int64_t more,
                                         std::span<const NodeId> nodes,
                                         std::span<double> scores) const {
+  static_assert(kMemoryIsNextToCpu<Room>);
+  for (const NodeId node : nodes) Fetch(&room_[node]);
   const bool no_gpus = asked.gpus == 0;
   const Both placing{asked.placing_cpu, asked.placing_memory};
   const Both scored{asked.cpu, asked.memory};

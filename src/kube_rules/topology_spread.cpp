@@ -155,9 +155,11 @@ void TopologySpreadRule::SayOfMany(const SpreadCounts& counts, ClassId cls,
                                    std::span<uint64_t> nodes, const PredicateHook::Say& say) {
   const auto& constraints = Of(cls).spread.constraints;
   for (size_t c = 0; c < constraints.size(); ++c) {
-    refused_.assign(nodes.size(), 0);
-    facts_.topology.BitsOf(constraints[c].key()).AddUnlabeled(refused_);
-    SayAndTakeOff(nodes, refused_, no_label_, say);
+    if (!constraints[c].key().on_all_nodes) {
+      refused_.assign(nodes.size(), 0);
+      facts_.topology.BitsOf(constraints[c].key()).AddUnlabeled(refused_);
+      SayAndTakeOff(nodes, refused_, no_label_, say);
+    }
     refused_.assign(nodes.size(), 0);
     AddTooSkewed(counts.constraints[c], constraints[c], refused_);
     SayAndTakeOff(nodes, refused_, too_skewed_, say);

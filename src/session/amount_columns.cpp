@@ -9,8 +9,8 @@
 #include <bit>
 #include <cstddef>
 #include <limits>
-#include <utility>
 
+#include "base/check.h"
 #include "base/four_words.h"
 
 namespace krafla {
@@ -60,6 +60,7 @@ void AmountColumns::SetRows(Column& column, uint32_t position) const {
 
 AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack) const {
   Question question;
+  question.blocks_ = blocks();
   question.parts_.reserve(static_cast<size_t>(std::popcount(request.mask())));
   for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
     const int kind = __builtin_ctzll(rest);
@@ -113,6 +114,7 @@ KRAFLA_IN_PLACE void CombineRows(const uint64_t* const* maybe_rows,
 
 // Some words at a time: for most requests steps tell everything.
 KRAFLA_WIDE void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) const {
+  KRAFLA_CHECK(blocks.size() == blocks_, "a word for each block");
   constexpr size_t kMost = 4;
   std::array<const uint64_t*, kMost> maybe{};
   std::array<const uint64_t*, kMost> surely{};
@@ -143,6 +145,7 @@ KRAFLA_WIDE void AmountColumns::Question::FitsAll(std::span<uint64_t> blocks) co
 
 KRAFLA_WIDE void AmountColumns::Question::TakeLacking(size_t at, std::span<uint64_t> nodes,
                                                       std::span<uint64_t> lacking) const {
+  KRAFLA_CHECK(nodes.size() == blocks_ && lacking.size() == blocks_, "a word for each block");
   const Part& part = parts_[at];
   size_t block = 0;
   for (; block + FourWords::kSize <= nodes.size(); block += FourWords::kSize) {

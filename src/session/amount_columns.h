@@ -96,6 +96,7 @@ class AmountColumns {
     uint64_t CompareAll(size_t block, uint64_t nodes) const;
 
     std::vector<Part> parts_;  // cpu and memory are always named
+    size_t blocks_ = 0;
   };
   // `slack` too little in each kind is enough.
   Question Ask(const Resource& request, double slack = 0) const;

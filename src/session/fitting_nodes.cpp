@@ -34,6 +34,7 @@ bool FittingNodes::IsBetterAsked(size_t changes) const {
 
 void FittingNodes::FollowAll(const double* scores) {
   best_.Reset(now.size());
+  holders_.assign(now.size(), kUnknown);
   for (size_t block = 0; block < now.size(); ++block)
     if (const uint64_t nodes = Now(block); nodes != 0)
       best_.Set(block, BlockMaxima::HighestOf(scores, block, nodes));
@@ -43,10 +44,20 @@ void FittingNodes::Follow(uint32_t position, const double* scores) {
   const size_t block = position / kBlock;
   if ((Now(block) & BitOf(position)) != 0 && scores[position] >= best_.Of(block)) {
     best_.Raise(position, scores[position]);
-  } else {
-    // It may have been the best. Its score then is not known any more; but only few nodes change.
-    best_.Set(block, BlockMaxima::HighestOf(scores, block, Now(block)));
+    holders_[block] = static_cast<uint8_t>(position % kBlock);
+  } else if (holders_[block] == position % kBlock || holders_[block] == kUnknown) {
+    FindAnew(block, scores);
   }
+}
+
+void FittingNodes::FindAnew(size_t block, const double* scores) {
+  const uint64_t nodes = Now(block);
+  const double best = BlockMaxima::HighestOf(scores, block, nodes);
+  best_.Set(block, best);
+  holders_[block] =
+      nodes == 0
+          ? kUnknown
+          : static_cast<uint8_t>(BlockMaxima::FirstThatHas(scores, block, nodes, best) % kBlock);
 }
 
 // A number per region, then per block of one.

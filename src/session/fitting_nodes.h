@@ -53,7 +53,12 @@ class FittingNodes {
   void VerifyBest(const double* scores) const;
 
  private:
+  void FindAnew(size_t block, const double* scores);
+
   BlockMaxima best_;  // of those where the request fits now, but refusals
+  // By block: which of its nodes has its best, of several one. Found out when one changes.
+  static constexpr uint8_t kUnknown = UINT8_MAX;
+  std::vector<uint8_t> holders_;
 };
 
 }  // namespace krafla

@@ -35,8 +35,9 @@ TEST(FittingNodes, TheBestFollowsEveryChange) {
       ASSERT_EQ(fitting.Best(scores.data()), expected) << nodes << " nodes, change " << change;
       fitting.VerifyBest(scores.data());
       // The best refuses, or any node changes.
-      const uint32_t p =
-          expected != FittingNodes::kNowhere && change % 2 == 0 ? expected : random() % nodes;
+      const uint32_t p = expected != FittingNodes::kNowhere && change % 2 == 0
+                             ? expected
+                             : static_cast<uint32_t>(random() % nodes);
       if (change % 4 == 0) {
         SetBit(fitting.refuses, p, true);
       } else {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/words_of_bits.h"
+#include "session/rows_of_bits.h"
 
 namespace krafla {
 
@@ -44,8 +45,7 @@ size_t FirstOf8(const double* numbers, double highest) {
 }  // namespace
 
 size_t NodeRanking::Count() const {
-  size_t count = 0;
-  for (const uint64_t word : allowed) count += static_cast<size_t>(std::popcount(word));
+  size_t count = CountBits(allowed);
   if (left_out == nullptr) return count;
   for (uint32_t p = 0; p < left_out->size(); ++p)
     if ((*left_out)[p] && ((allowed[p / kBlock] >> (p % kBlock)) & 1) != 0) --count;

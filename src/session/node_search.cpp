@@ -253,9 +253,9 @@ Refusal NodeSearch::Check(TaskId task, NodeId node) {
   return CheckAt(task, CacheOf(cluster_.tasks[task].cls), position_of_[node.value]);
 }
 
-// The only predicate of which an answer is not fixed, if there is one and it speaks of many nodes
-// at once: with several, the first in the order of tiers would have to be found for each node.
-const PredicateHook* NodeSearch::OnlyOneThatMoves() const {
+// The only predicate of which an answer is not fixed, if it speaks of many nodes at once: with
+// several, the first in the order of tiers would have to be found for each node.
+const PredicateHook* NodeSearch::TheOneThatSpeaksOfMany() const {
   const PredicateHook* found = nullptr;
   for (const auto& tier : session_.predicates())
     for (const auto& entry : tier) {
@@ -530,9 +530,13 @@ uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const u
   const double* score = scores.scores().data();
   double best = BlockMaxima::HighestOf(score, best_block, nodes[best_block]);
   for (size_t block = 0; block < nodes.size(); ++block) {
-    if (nodes[block] == 0 || bound.Of(block) < best) continue;
+    // Of equal ones the first.
+    const auto comes_later = [&](double highest) {
+      return highest < best || (highest == best && block >= best_block);
+    };
+    if (nodes[block] == 0 || comes_later(bound.Of(block))) continue;
     const double highest = BlockMaxima::HighestOf(score, block, nodes[block]);
-    if (highest < best || (highest == best && block >= best_block)) continue;
+    if (comes_later(highest)) continue;
     best = highest;
     best_block = block;
   }
@@ -584,7 +588,7 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
     return choice;
   }
 
-  // Bits: fits and is not refused.
+  // Bits: fits, and in the end: is not refused.
   std::vector<uint64_t>& future = future_;
   future.resize(cache.fixed->open.size());
   const auto known_refusals = [&]() -> RefusalMemory::Nodes& {
@@ -613,9 +617,11 @@ NodeSearch::Choice NodeSearch::FindForAllocate(TaskId task, NodeId only, Refusal
         KRAFLA_CHECK(!CheckAt(task, cache, p).refused(), "who is not asked passes");
       });
 #endif
-    // What is said of whole domains need not be asked node by node.
-    if (const PredicateHook* hook = OnlyOneThatMoves()) {
-      SetToBoth(row_, asked, cache.fixed->open);
+    // What is said of whole domains need not be asked node by node, if that is many nodes.
+    constexpr size_t kMany = 64;
+    SetToBoth(row_, asked, cache.fixed->open);
+    const PredicateHook* hook = CountBits(row_) >= kMany ? TheOneThatSpeaksOfMany() : nullptr;
+    if (hook != nullptr) {
       hook->current_of_many(task, row_, [&](Refusal refusal, RowOfBits nodes) {
 #ifdef KRAFLA_VERIFY
         for (size_t block = 0; block < nodes.size(); ++block)

@@ -143,7 +143,7 @@ class NodeSearch {
   const FitError& ExplainKept(TaskId task, ClassCache& cache);
   FitError Explain(TaskId task, const ClassCache& cache, const RefusalMemory::Nodes* remembered,
                    bool with_resources);
-  const PredicateHook* OnlyOneThatMoves() const;
+  const PredicateHook* TheOneThatSpeaksOfMany() const;
   void CountShortages(TaskId task, std::span<uint64_t> nodes, ReasonCounts& counts);
   Refusal Insufficient(int kind);
   FreeAmounts& Free();

@@ -33,7 +33,7 @@ class RefusalMemory {
     }
     // Some of 64 nodes, none of which has refused before.
     void Add(size_t block, uint64_t nodes, Refusal refusal);
-    // Some of all nodes.
+    // Some of all nodes, likewise.
     void Add(RowOfBits nodes, Refusal refusal);
 
    private:

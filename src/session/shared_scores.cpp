@@ -1,13 +1,12 @@
 #include "session/shared_scores.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace krafla {
 
 SharedScores::SharedScores(size_t nodes)
-    : nodes_(nodes), known_((nodes + BlockMaxima::kBlock - 1) / BlockMaxima::kBlock) {
-  scores_ = std::make_unique_for_overwrite<double[]>(known_.size() * BlockMaxima::kBlock);
+    : nodes_(nodes),
+      scores_(std::make_unique_for_overwrite<double[]>(nodes)),
+      known_((nodes + BlockMaxima::kBlock - 1) / BlockMaxima::kBlock),
+      holders_(known_.size(), 0) {
   Begin();
 }
 
@@ -28,8 +27,7 @@ void SharedScores::CatchUp(std::span<const uint32_t> changed) {
       if (!Knows(p)) continue;
       const uint32_t block = p / BlockMaxima::kBlock;
       known_[block] &= ~BitOf(p);
-      const double score = std::exchange(scores_[p], BlockMaxima::kNone);
-      if (score == best_.Of(block)) loose_[block / BlockMaxima::kBlock] |= BitOf(block);
+      if (holders_[block] == p % BlockMaxima::kBlock) SetBit(loose_, block, true);
     }
   }
   synced_ = changed.size();
@@ -39,17 +37,20 @@ void SharedScores::Set(std::span<const uint32_t> positions, std::span<const doub
   constexpr uint32_t kBlock = BlockMaxima::kBlock;
   for (size_t i = 0; i < positions.size();) {
     const uint32_t block = positions[i] / kBlock;
-    if (known_[block] == 0) std::fill_n(&scores_[block * kBlock], kBlock, BlockMaxima::kNone);
     uint64_t known = known_[block];
     double highest = BlockMaxima::kNone;
+    uint32_t holder = 0;
     for (; i < positions.size() && positions[i] / kBlock == block; ++i) {
+      const double score = scores[i];
       known |= BitOf(positions[i]);
-      scores_[positions[i]] = scores[i];
-      highest = std::max(highest, scores[i]);
+      scores_[positions[i]] = score;
+      holder = score > highest ? positions[i] : holder;
+      highest = score > highest ? score : highest;
     }
     known_[block] = known;
     if (highest < best_.Of(block)) continue;
-    best_.Raise(block * kBlock, highest);
+    best_.Raise(holder, highest);
+    holders_[block] = static_cast<uint8_t>(holder % kBlock);
     SetBit(loose_, block, false);
   }
   any_known_ |= !positions.empty();
@@ -61,9 +62,12 @@ void SharedScores::Tighten(std::span<const uint64_t> among) {
       [&](size_t region, uint64_t blocks) {
         BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
           if (among[block] == 0) return;
-          // Of a block of which nothing is known, nothing may ever have been written.
-          best_.Set(block, known_[block] != 0 ? BlockMaxima::HighestOfAll(scores_.get(), block)
-                                              : BlockMaxima::kNone);
+          const double highest = BlockMaxima::HighestOf(scores_.get(), block, known_[block]);
+          best_.Set(block, highest);
+          if (known_[block] != 0)
+            holders_[block] = static_cast<uint8_t>(
+                BlockMaxima::FirstThatHas(scores_.get(), block, known_[block], highest) %
+                BlockMaxima::kBlock);
           SetBit(loose_, block, false);
         });
         return true;

@@ -53,7 +53,10 @@ class SharedScores {
   bool any_known_ = false;
   uint32_t times_begun_ = 0;
   BlockMaxima best_;
-  std::vector<uint64_t> loose_;  // a bit per block: a node that has its best has changed since
+  // By block: which of its nodes has its best, of several one; so a node that changes need not be
+  // looked up in a table that is mostly not in the cache.
+  std::vector<uint8_t> holders_;
+  std::vector<uint64_t> loose_;  // a bit per block: that node has changed since
   size_t synced_ = 0;            // how much of the list has been followed
 };
 
