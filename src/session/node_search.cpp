@@ -253,58 +253,6 @@ Refusal NodeSearch::Check(TaskId task, NodeId node) {
   return CheckAt(task, CacheOf(cluster_.tasks[task].cls), position_of_[node.value]);
 }
 
-// The only predicate of which an answer is not fixed, if it speaks of many nodes at once: with
-// several, the first in the order of tiers would have to be found for each node.
-const PredicateHook* NodeSearch::TheOneThatSpeaksOfMany() const {
-  const PredicateHook* found = nullptr;
-  for (const auto& tier : session_.predicates())
-    for (const auto& entry : tier) {
-      if (!entry.call->current) continue;
-      if (found != nullptr) return nullptr;
-      found = &*entry.call;
-    }
-  return found != nullptr && found->current_of_many ? found : nullptr;
-}
-
-bool NodeSearch::StaysRefused(TaskId task, NodeId node) const {
-  for (const auto& tier : session_.predicates())
-    for (const auto& entry : tier)
-      if (entry.call->prepared_refuses && entry.call->prepared_refuses(task, node)) return true;
-  return false;
-}
-
-bool NodeSearch::IsNodeLocal(ClassId cls) const {
-  for (const auto& tier : session_.predicates())
-    for (const auto& entry : tier)
-      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls))
-        return false;
-  return true;
-}
-
-// Whether only lasting answers can be of a kind that evictions do not lift. Answers that depend on
-// the node alone are such.
-bool NodeSearch::IsLiftable(ClassId cls) const {
-  for (const auto& tier : session_.predicates())
-    for (const auto& entry : tier)
-      if (entry.call->current_is_node_local && !entry.call->current_is_node_local(cls) &&
-          !(entry.call->current_is_liftable && entry.call->current_is_liftable(cls)))
-        return false;
-  return true;
-}
-
-bool NodeSearch::IsNodeLocal(TaskId task) {
-  return IsNodeLocal(cluster_.tasks[task].cls);
-}
-
-bool NodeSearch::ScoresAreNodeLocal(ClassId cls) const {
-  for (const auto& tier : session_.scores())
-    for (const auto& entry : tier)
-      if (entry.call->batch &&
-          !(entry.call->batch_is_node_local && entry.call->batch_is_node_local(cls)))
-        return false;
-  return true;
-}
-
 // Summed in the order in which the full evaluation sums: all node scores, then all batch scores.
 void NodeSearch::LocalScores(ClassId cls, std::span<const NodeId> nodes,
                              std::span<double> scores) const {
@@ -425,30 +373,6 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
     }
   }
   kept.synced = changes.size();
-}
-
-bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
-  return IsNodeLocal(task) && RoleHasOneClass(task);
-}
-
-bool NodeSearch::RoleHasOneClass(TaskId task) {
-  const Task& t = cluster_.tasks[task];
-  std::vector<ClassId>& class_of_role = role_classes_[t.job];
-  const Job& job = cluster_.jobs[t.job];
-  if (class_of_role.empty()) {
-    // All tasks count, also those placed meanwhile: they may have refused nodes for the rest.
-    class_of_role.assign(job.roles.size(), ClassId{});
-    std::vector<bool> mixed(job.roles.size(), false);
-    for (TaskId other : job.tasks) {
-      const Task& o = cluster_.tasks[other];
-      ClassId& seen = class_of_role[o.role_index];
-      if (seen.valid() && seen != o.cls) mixed[o.role_index] = true;
-      seen = o.cls;
-    }
-    for (size_t r = 0; r < mixed.size(); ++r)
-      if (mixed[r]) class_of_role[r] = ClassId{};
-  }
-  return class_of_role[t.role_index].valid();
 }
 
 Refusal NodeSearch::Insufficient(int kind) {
