@@ -127,9 +127,14 @@ Cluster ClusterBuilder::Build(Diagnostics& diagnostics) && {
     for (PodGroupFacts& group : draft_.groups) Renumber(group, renumbering);
     for (QueueFacts& queue : draft_.queues) Renumber(queue, renumbering);
   }
+  // What was read is given back as soon as it has become a table: what comes next then needs no new
+  // memory, and memory that nobody has touched yet is dear.
+  for (NameIndex* names : {&pods_, &groups_, &nodes_}) *names = {};
   AssembleQueues(draft_, diagnostics);
   AssembleJobs(draft_, references);
+  draft_.groups = {};
   AssembleNodes(draft_);
+  draft_.nodes = {};
   AssembleTasks(draft_, references);
   TaskClasses(draft_.cluster, indexes_.labels, draft_.options).SetAll();
   AssembleOthers(draft_);
