@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "model/fetch_tasks.h"
 #include "session/node_search.h"
 #include "session/rows_of_bits.h"
 #include "session/words_hash.h"
@@ -51,16 +50,6 @@ CandidateRoom::Group CandidateRoom::GroupOf(TaskId task, const VictimRule& rule)
   return {VictimRule::Whose::kOtherJobsOfQueue, job.queue, needs_candidates};
 }
 
-bool CandidateRoom::Counts(const Group& group, const Task& task) const {
-  if (!group.queue.valid() || !IsPreemptableStatus(task.status) || !task.preemptable ||
-      !task.job.valid())
-    return false;
-  const QueueId queue = session_.cluster.jobs[task.job].queue;
-  if (group.whose != VictimRule::Whose::kOtherQueues) return queue == group.queue;
-  return task.status == TaskStatus::kRunning && queue != group.queue &&
-         session_.cluster.queues[queue].reclaimable;
-}
-
 Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
   const Cluster& cluster = session_.cluster;
   const NodeId node = cluster.nodes_by_name[position];
@@ -69,10 +58,10 @@ Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
   uint64_t& with_candidates = sums.with_candidates[position / kWord];
   const uint64_t bit = uint64_t{1} << position % kWord;
   with_candidates &= ~bit;
+  if (!sums.group.queue.valid()) return room;
   for (const TaskId id : cluster.nodes[node].tasks) {
-    const Task& task = cluster.tasks[id];
-    if (!Counts(sums.group, task)) continue;
-    room.Add(cluster.classes[task.cls].request);
+    if (!evictable_.Counts(sums.group.side(), id)) continue;
+    room.Add(evictable_.RequestOf(id));
     with_candidates |= bit;
     ++sums.candidates[position];
     ++sums.all_candidates;
@@ -82,6 +71,7 @@ Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
 
 CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
   Tables& tables = session_.node_search().Companion<Tables>();
+  evictable_.CatchUp();
   const auto found = std::find_if(tables.groups.begin(), tables.groups.end(),
                                   [&](const auto& sums) { return sums->group == group; });
   if (found != tables.groups.end()) {
@@ -118,12 +108,13 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   sums.synced = session_.node_changes().size();
 }
 
-void CandidateRoom::AddUpAll(Sums& sums) const {
-  const Cluster& cluster = session_.cluster;
-  const std::vector<NodeId>& nodes = cluster.nodes_by_name;
+void CandidateRoom::AddUpAll(Sums& sums) {
+  evictable_.MakeAll();
+  const std::vector<NodeId>& nodes = session_.cluster.nodes_by_name;
   const AmountSteps& steps = session_.node_search().Companion<Tables>().steps;
   sums.room.Make(nodes.size(), steps, [&](uint32_t p) {
-    FetchTasksAhead<true>(cluster, nodes.size(), p, [&](size_t at) { return nodes[at]; });
+    evictable_.FetchAhead<false>(sums.group.side(), nodes.size(), p,
+                                 [&](size_t at) { return nodes[at]; });
     return AddUp(sums, p);
   });
 }

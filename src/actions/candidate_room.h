@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "actions/evictable_tasks.h"
 #include "actions/victim_search.h"
 #include "session/amount_columns.h"
 #include "session/session.h"
@@ -21,7 +22,8 @@ namespace krafla {
 
 class CandidateRoom {
  public:
-  explicit CandidateRoom(Session& session) : session_(session) {}
+  CandidateRoom(Session& session, EvictableTasks& evictable)
+      : session_(session), evictable_(evictable) {}
   struct Tables;  // what is kept
 
   // A bit per position in nodes_by_name: the task would have room if all candidates went. Good
@@ -38,6 +40,11 @@ class CandidateRoom {
     QueueId queue;  // invalid: nobody's
     bool needs_candidates = false;
     bool operator==(const Group&) const = default;
+
+    EvictableTasks::Side side() const {
+      const bool reclaims = whose == VictimRule::Whose::kOtherQueues;
+      return {reclaims ? Asking::kReclaim : Asking::kPreempt, queue};
+    }
   };
   struct RequestBits {
     size_t synced = 0;
@@ -56,18 +63,18 @@ class CandidateRoom {
 
   Group GroupOf(TaskId task, const VictimRule& rule) const;
   uint32_t RequestOf(ClassId cls);
-  bool Counts(const Group& group, const Task& task) const;
   Sums& SumsOf(const Group& group);
   void Make(Sums& sums, const Group& group);
   void Synchronize(Sums& sums);
   // And counts the candidates.
   Resource AddUp(Sums& sums, uint32_t position) const;
-  void AddUpAll(Sums& sums) const;
+  void AddUpAll(Sums& sums);
   // Calls f with the position of every node changed since, once each.
   template <class F>
   void ForEachChanged(size_t since, F&& f);
 
   Session& session_;
+  EvictableTasks& evictable_;
   Sums* current_ = nullptr;
 };
 

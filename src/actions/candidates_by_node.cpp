@@ -5,7 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "model/fetch_tasks.h"
 
 namespace krafla {
 
@@ -13,6 +12,7 @@ namespace {
 
 constexpr uint32_t kBlock = AmountColumns::kBlock;
 constexpr int64_t kEnough = 0;
+constexpr size_t kChunk = 8192;  // words
 
 }  // namespace
 
@@ -26,31 +26,27 @@ int64_t LevelNeededBy(const VictimLevels* voter, TaskId task) {
 
 // Nothing that was looked up for another queue, or in another state, is good for this one.
 bool CandidatesByNode::Begin(QueueId queue, Asking asking) {
-  bool same = queue_ == queue && asking_ == asking && !is_known_.empty();
-  size_t at = 0;
+  bool same = side_.queue == queue && side_.asking == asking && !is_known_.empty();
+  size_t voters = 0;
+  size_t exact = 0;
   for (const VotingTier& tier : session_.voting_tiers(asking))
     for (const VictimLevels* voter : tier.voters) {
-      if (at == states_.size()) states_.push_back(0);
+      if (voters == states_.size()) states_.push_back(0);
       const uint64_t state = voter != nullptr && voter->state ? voter->state() : 0;
-      same &= std::exchange(states_[at++], state) == state;
+      same &= std::exchange(states_[voters++], state) == state;
+      if (voter != nullptr && voter->exact_level) ++exact;
     }
   if (same) return false;
   const size_t nodes = session_.cluster.nodes_by_name.size();
-  queue_ = queue;
-  asking_ = asking;
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
+  side_ = {.asking = asking, .queue = queue};
   is_known_.assign((nodes + kBlock - 1) / kBlock, 0);
+  layout_.exact_levels = Candidate::kLevels + voters;
+  layout_.amounts = layout_.exact_levels + exact;
+  layout_.words = layout_.amounts + kinds;
   on_.resize(nodes);
-  future_idle_.resize(nodes * static_cast<size_t>(session_.cluster.kinds.size()));
+  future_idle_.resize(nodes * kinds);
   return true;
-}
-
-// As CandidacyOf, for any task of the queue.
-bool CandidatesByNode::Counts(const Task& task) const {
-  if (!IsPreemptableStatus(task.status) || !task.preemptable || !task.job.valid()) return false;
-  const QueueId its = session_.cluster.jobs[task.job].queue;
-  if (asking_ == Asking::kPreempt) return its == queue_;
-  return task.status == TaskStatus::kRunning && its != queue_ &&
-         session_.cluster.queues[its].reclaimable;
 }
 
 void CandidatesByNode::Find(size_t block, uint64_t nodes) {
@@ -59,10 +55,12 @@ void CandidatesByNode::Find(size_t block, uint64_t nodes) {
   for (nodes &= ~is_known_[block]; nodes != 0; nodes &= nodes - 1)
     positions[count++] =
         static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+  if (count == 0) return;
+  evictable_.CatchUp();
   const Cluster& cluster = session_.cluster;
   for (size_t i = 0; i < count; ++i) {
-    FetchTasksAhead<true>(cluster, count, i,
-                          [&](size_t at) { return cluster.nodes_by_name[positions[at]]; });
+    evictable_.FetchAhead<true>(side_, count, i,
+                                [&](size_t at) { return cluster.nodes_by_name[positions[at]]; });
     FindAt(positions[i]);
   }
 }
@@ -77,27 +75,44 @@ void CandidatesByNode::FindAt(uint32_t position) {
     idle[kind] = cluster.idle[node].Get(kind) + cluster.releasing[node].Get(kind) -
                  cluster.pipelined[node].Get(kind);
   FollowIdle(position);
+  found_.clear();
+  for (const TaskId id : cluster.nodes[node].tasks)
+    if (evictable_.Counts(side_, id)) found_.push_back(id);
   OnNode& here = on_[position];
-  here.tasks.clear();
-  here.candidates.clear();
-  here.levels.clear();
-  here.amounts.clear();
+  Reserve(here, found_.size());
+  here.count = static_cast<uint32_t>(found_.size());
   jobs_.clear();
-  for (const TaskId id : cluster.nodes[node].tasks) {
+  uint64_t* words = here.words;
+  for (const TaskId id : found_) {
     const Task& task = cluster.tasks[id];
-    if (!Counts(task)) continue;
     const bool first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
     if (first) jobs_.push_back(task.job);
-    here.tasks.push_back(id);
+    const bool harmless = side_.asking == Asking::kReclaim || !session_.TriedInVainMatters(id);
+    *words++ = id.value | uint64_t{cluster.jobs[task.job].queue.value} << 32;
+    *words++ = (first ? Candidate::kFirstOfJob : 0) | (harmless ? Candidate::kHarmless : 0);
+    for (const VotingTier& tier : session_.voting_tiers(side_.asking))
+      for (const VictimLevels* voter : tier.voters)
+        *words++ = static_cast<uint64_t>(LevelOf(voter, id));
+    words += layout_.amounts - layout_.exact_levels;
     const Resource& request = cluster.classes[task.cls].request;
-    for (int kind = 0; kind < kinds; ++kind) here.amounts.push_back(request.Get(kind));
-    here.candidates.push_back(
-        {.first_of_job = first,
-         .harmless = asking_ == Asking::kReclaim || !session_.TriedInVainMatters(id),
-         .queue = cluster.jobs[task.job].queue});
-    for (const VotingTier& tier : session_.voting_tiers(asking_))
-      for (const VictimLevels* voter : tier.voters) here.levels.push_back(LevelOf(voter, id));
+    for (int kind = 0; kind < kinds; ++kind) *words++ = std::bit_cast<uint64_t>(request.Get(kind));
   }
+}
+
+// Mostly candidates become fewer. A node that has more takes twice as much as it had, so that what
+// is left behind is never more than what is in use.
+void CandidatesByNode::Reserve(OnNode& here, size_t count) {
+  if (count <= here.capacity) return;
+  here.capacity = static_cast<uint32_t>(std::max<size_t>(count, 2 * size_t{here.capacity}));
+  const size_t words = here.capacity * layout_.words;
+  if (words > free_words_) {
+    free_words_ = std::max(words, kChunk);
+    chunks_.push_back(std::make_unique_for_overwrite<uint64_t[]>(free_words_));
+    free_ = chunks_.back().get();
+  }
+  here.words = free_;
+  free_ += words;
+  free_words_ -= words;
 }
 
 void CandidatesByNode::FollowIdle(uint32_t position) {

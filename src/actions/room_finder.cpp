@@ -360,7 +360,7 @@ void RoomFinder::FindAnew(TaskId task, const VictimRule& rule, const NodeRanking
   std::vector<uint64_t> nodes(with_room.begin(), with_room.end());
   for (size_t word = 0; word < nodes.size(); ++word) nodes[word] &= ranking.allowed[word];
   if (narrows_) {
-    bounds_anew_.emplace(session_).Start(task, rule);
+    bounds_anew_.emplace(session_, evictable_).Start(task, rule);
     bounds_anew_->NarrowAll(nodes);
   }
   session_.node_search().ScoreAllowed(task, nodes);
@@ -376,7 +376,7 @@ void RoomFinder::FindAnew(TaskId task, const VictimRule& rule, const NodeRanking
 void RoomFinder::CheckTurn(TaskId task, const VictimRule& rule, uint32_t position) {
   // A try since then may have left something behind.
   const auto might_do_now = [&](uint32_t p) {
-    VictimBounds bounds(session_);
+    VictimBounds bounds(session_, evictable_);
     bounds.Start(task, rule);
     std::vector<uint64_t> nodes((session_.cluster.nodes_by_name.size() + kWord - 1) / kWord);
     SetBit(nodes, p, true);
@@ -473,9 +473,10 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const size_t begin = session_.trace.events().size();
+  const bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
   const MakeRoom made =
       MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule,
-                     &made_, narrows_ ? bounds_.CandidatesOn(position) : nullptr);
+                     &made_, known ? &candidates_ : nullptr);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   ++tries_in_vain_;

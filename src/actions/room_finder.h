@@ -35,8 +35,9 @@ class RoomFinder {
  public:
   explicit RoomFinder(Session& session)
       : session_(session),
-        room_(session),
-        bounds_(session),
+        evictable_(session),
+        room_(session, evictable_),
+        bounds_(session, evictable_),
         in_vain_(session),
         repeated_(session) {}
 
@@ -102,6 +103,7 @@ class RoomFinder {
   void Replay(TaskId task, std::span<const TraceEvent> events);
 
   Session& session_;
+  EvictableTasks evictable_;
   CandidateRoom room_;
   VictimBounds bounds_;
   bool narrows_ = false;  // this search asks them
@@ -139,6 +141,7 @@ class RoomFinder {
   // Of one call; kept for their memory.
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> to_try_;
+  std::vector<TaskId> candidates_;
   std::vector<uint64_t> bits_;
   std::vector<double> scores_;
   std::vector<std::pair<double, uint32_t>> heap_;

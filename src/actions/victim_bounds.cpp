@@ -46,7 +46,7 @@ void VictimBounds::CatchUp() {
       voters_ += Tiers()[t].voters.size();
       for (const VictimLevels* voter : Tiers()[t].voters)
         if (voter != nullptr && voter->exact_level)
-          exact_.push_back({.tier = t, .levels = voter, .highest = {}, .levels_on = {}});
+          exact_.push_back({.tier = t, .number = exact_.size(), .levels = voter, .highest = {}});
     }
     levels_.resize(cluster.jobs.size() * voters_);
     levels_known_.resize(cluster.jobs.size());
@@ -125,16 +125,16 @@ bool VictimBounds::AskAbout(QueueId queue) {
   if (exact_.empty()) return true;
   const size_t nodes = session_.cluster.nodes_by_name.size();
   fallen_.assign((nodes + kBlock - 1) / kBlock, 0);
-  for (ExactVoter& voter : exact_) {
-    voter.highest.Begin(nodes);
-    voter.levels_on.resize(nodes);
-  }
+  for (ExactVoter& voter : exact_) voter.highest.Begin(nodes);
   return true;
 }
 
-const std::vector<TaskId>* VictimBounds::CandidatesOn(uint32_t position) const {
-  if (!candidates_.IsKnown(position) || !IsUpToDate()) return nullptr;
-  return &candidates_.At(position).tasks;
+bool VictimBounds::FindCandidatesOn(uint32_t position, std::vector<TaskId>& candidates) const {
+  if (!candidates_.IsKnown(position) || !IsUpToDate()) return false;
+  candidates.clear();
+  for (size_t c = 0; c < candidates_.Count(position); ++c)
+    candidates.push_back(candidates_.At(position, c).task());
+  return true;
 }
 
 // Amounts are added up in plain columns: this is done for every node where something has changed,
@@ -143,7 +143,7 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const uint64_t all_voters = (uint64_t{1} << voters) - 1;
-  const size_t kinds = sums.room.kinds();
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
   std::array<double, ResourceKinds::kMax> all;
   std::array<double, ResourceKinds::kMax> passing;
   std::fill_n(all.begin(), kinds, 0);
@@ -154,26 +154,23 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   uint64_t somebody = 0;  // a bit per voter who names any
   givers_.clear();
   taken_from_.clear();
-  const CandidatesByNode::OnNode& here = candidates_.At(position);
-  for (size_t c = 0; c < here.candidates.size(); ++c) {
-    const CandidatesByNode::Candidate& candidate = here.candidates[c];
-    const int64_t* level = here.levels.data() + c * voters_ + sums.first_voter;
-    const double* amounts = here.amounts.data() + c * kinds;
+  for (size_t c = 0; c < candidates_.Count(position); ++c) {
+    const CandidatesByNode::Candidate candidate = candidates_.At(position, c);
     uint64_t naming = 0;
     for (size_t v = 0; v < voters; ++v) {
-      const bool enough = level[v] >= sums.needed[2 * v];
+      const bool enough = candidate.Level(sums.first_voter + v) >= sums.needed[2 * v];
       const VictimLevels* voter = tier.voters[v];
       const bool named = enough && (voter == nullptr || !tier.offers_all || !voter->gives_more ||
-                                    GivesMore(*voter, candidate.queue, {amounts, kinds}));
+                                    GivesMore(*voter, candidate));
       naming |= uint64_t{named} << v;
     }
     somebody |= naming;
-    for (size_t kind = 0; kind < kinds; ++kind) all[kind] += amounts[kind];
-    all_harmless &= candidate.harmless;
+    for (size_t kind = 0; kind < kinds; ++kind) all[kind] += candidate.Amount(kind);
+    all_harmless &= candidate.harmless();
     if (naming != all_voters) continue;
-    for (size_t kind = 0; kind < kinds; ++kind) passing[kind] += amounts[kind];
-    passing_harmless &= candidate.harmless;
-    decided |= candidate.first_of_job && tier.decides;
+    for (size_t kind = 0; kind < kinds; ++kind) passing[kind] += candidate.Amount(kind);
+    passing_harmless &= candidate.harmless();
+    decided |= candidate.first_of_job() && tier.decides;
   }
   const bool nobody = somebody != all_voters;
   // Voters agree on whom all of them name. Where they do not agree on anybody, Volcano may take
@@ -181,13 +178,16 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
   const bool agree = decided || session_.compat.empty_intersection || voters == 1;
   const double* goes = agree ? passing.data() : all.data();
   const double* idle = candidates_.FutureIdle(position);
-  double* freed = &sums.freed[position * kinds];
   double* most_freed = &sums.most_freed[position / kBlock * kinds];
   for (size_t kind = 0; kind < kinds; ++kind) {
-    freed[kind] = nobody ? 0 : goes[kind];
-    most_freed[kind] = std::max(most_freed[kind], freed[kind]);
-    sums.most_anywhere[kind] = std::max(sums.most_anywhere[kind], freed[kind]);
-    sums.room.Set(position, kind, idle[kind] + freed[kind]);
+    const double freed = nobody ? 0 : goes[kind];
+    most_freed[kind] = std::max(most_freed[kind], freed);
+    sums.most_anywhere[kind] = std::max(sums.most_anywhere[kind], freed);
+    if (sums.freed.empty()) {
+      sums.room.Set(position, kind, idle[kind] + freed);
+    } else {
+      sums.freed[position * kinds + kind] = freed;
+    }
   }
   SetBit(sums.nobody, position, nobody);
   SetBit(sums.decided, position, !nobody && decided);
@@ -195,19 +195,18 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
 }
 
 // Whether a voter who names only so many of a queue may name one more; then its amounts are taken.
-bool VictimBounds::GivesMore(const VictimLevels& voter, QueueId queue,
-                             std::span<const double> amounts) {
-  const std::pair giver(&voter, queue);
+bool VictimBounds::GivesMore(const VictimLevels& voter, CandidatesByNode::Candidate candidate) {
+  const std::pair giver(&voter, candidate.queue());
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
   const size_t at =
       static_cast<size_t>(std::find(givers_.begin(), givers_.end(), giver) - givers_.begin());
   if (at == givers_.size()) {
     givers_.push_back(giver);
-    taken_from_.resize(givers_.size() * amounts.size(), 0);
+    taken_from_.resize(givers_.size() * kinds, 0);
   }
-  const std::span<double> taken =
-      std::span(taken_from_).subspan(at * amounts.size(), amounts.size());
-  if (!voter.gives_more(queue, taken)) return false;
-  for (size_t kind = 0; kind < amounts.size(); ++kind) taken[kind] += amounts[kind];
+  const std::span<double> taken = std::span(taken_from_).subspan(at * kinds, kinds);
+  if (!voter.gives_more(candidate.queue(), taken)) return false;
+  for (size_t kind = 0; kind < kinds; ++kind) taken[kind] += candidate.Amount(kind);
   return true;
 }
 
@@ -228,7 +227,7 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
   constexpr size_t kMaxBytes = 32 << 20;
   const size_t bytes = session_.cluster.nodes_by_name.size() *
                        static_cast<size_t>(session_.cluster.kinds.size()) *
-                       (AmountColumns::kBytesPerNode + sizeof(double));
+                       AmountColumns::kBytesPerNode;
   if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1)))
     sums_.erase(std::min_element(sums_.begin(), sums_.end(),
                                  [](const auto& l, const auto& r) { return l->used < r->used; }));
@@ -245,16 +244,21 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
 
 void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
-  sums.room.Begin(n, asked_steps_);
-  sums.freed.resize(n * sums.room.kinds());
-  sums.most_freed.resize(sums.room.blocks() * sums.room.kinds());
-  sums.most_anywhere.resize(sums.room.kinds());
-  sums.stale.assign(sums.room.blocks(), ~uint64_t{0});
-  sums.decided.resize(sums.stale.size());
-  sums.nobody.resize(sums.stale.size());
-  sums.harmless.resize(sums.stale.size());
-  sums.known.resize(sums.stale.size());
-  sums.fitting.assign(sums.stale.size(), ~uint64_t{0});
+  const size_t blocks = (n + kBlock - 1) / kBlock;
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
+  if (AsksRoom(sums.tier)) {
+    sums.room.Begin(n, asked_steps_);
+  } else {
+    sums.freed.resize(n * kinds);
+  }
+  sums.most_freed.resize(blocks * kinds);
+  sums.most_anywhere.resize(kinds);
+  sums.stale.assign(blocks, ~uint64_t{0});
+  sums.decided.resize(blocks);
+  sums.nobody.resize(blocks);
+  sums.harmless.resize(blocks);
+  sums.known.resize(blocks);
+  sums.fitting.assign(blocks, ~uint64_t{0});
   sums.synced = changes_.size();
 }
 
@@ -335,35 +339,48 @@ bool VictimBounds::AskTiers() {
       TierQuestion& question = tiers_.emplace_back();
       question.sums = &SumsOf(queue, t, task_);
       question.made = question.sums->made;
-      question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
       for (ExactVoter& voter : exact_)
         if (voter.tier == t) question.exact = &voter;
       if (question.exact != nullptr) {
         question.exactly_needed = question.exact->levels->exactly_needed(task_);
         question.may_have = question.exact->highest.MayHave(question.exactly_needed);
       }
-      if (AsksRoom(question) && std::exchange(question.sums->asked_by, cls) != cls)
-        FindRoomForAnother(question);
+      if (!AsksRoom(t)) continue;
+      question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
+      if (std::exchange(question.sums->asked_by, cls) != cls) FindRoomForAnother(question);
     }
   return begun;
 }
 
 // Whether as much goes as is missing in the queue's share.
-bool VictimBounds::FreesEnough(const double* freed) const {
+template <class Freed>
+bool VictimBounds::FreesEnough(Freed&& freed) const {
   for (uint64_t mask = missing_.mask(); mask != 0; mask &= mask - 1) {
     const int kind = std::countr_zero(mask);
-    if (!LessEqualAmount(missing_.Get(kind) - kSlack, freed[kind])) return false;
+    if (!LessEqualAmount(missing_.Get(kind) - kSlack, freed(static_cast<size_t>(kind))))
+      return false;
   }
   return true;
 }
 
+// On any node.
+bool VictimBounds::MayFreeEnough(const Sums& sums) const {
+  return FreesEnough([&](size_t kind) { return sums.most_anywhere[kind]; });
+}
+
 uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const {
-  const size_t kinds = sums.room.kinds();
-  if (!FreesEnough(sums.most_anywhere.data()) || !FreesEnough(&sums.most_freed[block * kinds]))
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
+  if (!MayFreeEnough(sums) ||
+      !FreesEnough([&](size_t kind) { return sums.most_freed[block * kinds + kind]; }))
     return 0;
   for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
-    const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
-    if (!FreesEnough(&sums.freed[p * kinds])) nodes &= ~(rest & -rest);
+    const uint32_t p =
+        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(rest));
+    const bool enough = FreesEnough([&](size_t kind) {
+      return sums.freed.empty() ? sums.room.At(p, kind) - candidates_.FutureIdle(p)[kind]
+                                : sums.freed[p * kinds + kind];
+    });
+    if (!enough) nodes &= ~(rest & -rest);
   }
   return nodes;
 }
@@ -393,18 +410,19 @@ void VictimBounds::FindHighest(uint32_t p) {
   SetBit(fallen_, p, false);
   for (ExactVoter& voter : exact_) {
     double highest = -std::numeric_limits<double>::infinity();
-    std::vector<double>& levels = voter.levels_on[p];
-    levels.clear();
-    for (const TaskId task : candidates_.At(p).tasks) {
-      levels.push_back(voter.levels->exact_level(task));
-      highest = std::max(highest, levels.back());
+    for (size_t c = 0; c < candidates_.Count(p); ++c) {
+      const double level = voter.levels->exact_level(candidates_.At(p, c).task());
+      candidates_.SetExactLevel(p, c, voter.number, level);
+      highest = std::max(highest, level);
     }
     voter.highest.Set(p, highest);
   }
 }
 
-bool VictimBounds::AsksRoom(const TierQuestion& tier) const {
-  return tier.exact == nullptr || Tiers()[tier.sums->tier].voters.size() > 1;
+bool VictimBounds::AsksRoom(size_t tier) const {
+  return Tiers()[tier].voters.size() > 1 ||
+         std::none_of(exact_.begin(), exact_.end(),
+                      [&](const ExactVoter& voter) { return voter.tier == tier; });
 }
 
 // Nothing is known of tasks of this class: it is found out from the sums that are up to date.
@@ -421,7 +439,7 @@ void VictimBounds::FindOut(TierQuestion& tier, size_t block, uint64_t nodes) {
   if (const uint64_t unknown = nodes & ~sums.known[block]; unknown != 0) {
     BringUpToDate(sums, block, unknown);
     sums.known[block] |= unknown;
-    if (AsksRoom(tier))
+    if (AsksRoom(sums.tier))
       sums.fitting[block] = (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
   }
   if (tier.exact != nullptr)
@@ -448,7 +466,7 @@ void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
     row_.assign(undecided_.begin(), undecided_.end());
     KeepThese(row_, sums.fitting);
     if (tier.exact != nullptr) KeepEither(row_, tier.may_have, fits_idle_);
-    if (asks_share_ && !FreesEnough(sums.most_anywhere.data())) {
+    if (asks_share_ && !MayFreeEnough(sums)) {
       TakeOff(row_, sums.harmless);
     } else if (asks_share_) {
       for (size_t block = 0; block < row_.size(); ++block)
@@ -510,7 +528,7 @@ bool VictimBounds::MightDo(uint32_t position) {
     bool nobody_here = (sums.nobody[block] & bit) != 0;
     if (!decided && (sums.fitting[block] & bit) != 0) {
       // Who is named by several voters is not as easily told.
-      if (tier.exact == nullptr || Tiers()[sums.tier].voters.size() > 1) return true;
+      if (AsksRoom(sums.tier)) return true;
       Named named = NamedOn(tier, position);
       if (named.Do() && HasBit(fallen_, position)) {
         FindHighest(position);
@@ -531,20 +549,18 @@ bool VictimBounds::MightDo(uint32_t position) {
 
 // What those would leave whom a tier's only voter names.
 VictimBounds::Named VictimBounds::NamedOn(const TierQuestion& tier, uint32_t position) const {
-  const CandidatesByNode::OnNode& here = candidates_.At(position);
-  const std::vector<double>& levels = tier.exact->levels_on[position];
-  const size_t kinds = tier.sums->room.kinds();
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
   std::array<double, ResourceKinds::kMax> freed;
   std::fill_n(freed.begin(), kinds, 0);
   Named named;
-  for (size_t c = 0; c < levels.size(); ++c) {
-    if (levels[c] < tier.exactly_needed) continue;
+  for (size_t c = 0; c < candidates_.Count(position); ++c) {
+    const CandidatesByNode::Candidate candidate = candidates_.At(position, c);
+    if (candidate.ExactLevel(tier.exact->number) < tier.exactly_needed) continue;
     named.nobody = false;
-    const double* amounts = here.amounts.data() + c * kinds;
-    for (size_t kind = 0; kind < kinds; ++kind) freed[kind] += amounts[kind];
-    named.harmless &= here.candidates[c].harmless;
+    for (size_t kind = 0; kind < kinds; ++kind) freed[kind] += candidate.Amount(kind);
+    named.harmless &= candidate.harmless();
   }
-  named.have_share = !asks_share_ || FreesEnough(freed.data());
+  named.have_share = !asks_share_ || FreesEnough([&](size_t kind) { return freed[kind]; });
   const double* idle = candidates_.FutureIdle(position);
   const Resource& request = session_.cluster.Request(task_);
   for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {

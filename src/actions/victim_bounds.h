@@ -35,7 +35,8 @@ class VictimBounds {
  public:
   static constexpr uint32_t kNowhere = UINT32_MAX;
 
-  explicit VictimBounds(Session& session) : session_(session), candidates_(session) {}
+  VictimBounds(Session& session, EvictableTasks& evictable)
+      : session_(session), candidates_(session, evictable) {}
 
   // Whether anything is known about whom a task may evict.
   bool Know(TaskId task, const VictimRule& rule) const;
@@ -65,8 +66,8 @@ class VictimBounds {
   // would leave one that has.
   uint64_t StillLeft(size_t block, uint64_t nodes) const;
   bool IsLeft(uint32_t position);
-  // The candidates on a node, in its order of tasks; null when they are not known as things are.
-  const std::vector<TaskId>* CandidatesOn(uint32_t position) const;
+  // The candidates on a node, in its order of tasks. False: they are not known as things are.
+  bool FindCandidatesOn(uint32_t position, std::vector<TaskId>& candidates) const;
   // Of all blocks since Start.
   const Taken& taken();
 
@@ -81,8 +82,8 @@ class VictimBounds {
     uint64_t used = 0;                  // … and last
     size_t synced = 0;                  // of changes_
     std::vector<uint64_t> stale;        // a bit per node: what follows has to be made anew
-    AmountColumns room;                 // with all of them gone
-    std::vector<double> freed;          // by them; by node and kind
+    AmountColumns room;                 // with all of them gone; if anybody asks for it
+    std::vector<double> freed;          // by them; by node and kind; empty when there is `room`
     std::vector<double> most_freed;     // by block and kind: no node there has ever had more
     std::vector<double> most_anywhere;  // by kind
     std::vector<uint64_t> decided;      // a bit per node: somebody goes, later tiers are not asked
@@ -109,16 +110,18 @@ class VictimBounds {
   void CatchUp(Sums& sums);
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
   void AddUp(Sums& sums, uint32_t position);
-  bool GivesMore(const VictimLevels& voter, QueueId queue, std::span<const double> amounts);
+  bool GivesMore(const VictimLevels& voter, CandidatesByNode::Candidate candidate);
   struct TierQuestion;
-  bool AsksRoom(const TierQuestion& tier) const;
+  bool AsksRoom(size_t tier) const;
   void FindRoomForAnother(TierQuestion& tier);
   void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
   uint64_t Judge(size_t block, uint64_t nodes, bool exactly);
   void FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes);
   uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
-  bool FreesEnough(const double* freed) const;
+  bool MayFreeEnough(const Sums& sums) const;
+  template <class Freed>
+  bool FreesEnough(Freed&& freed) const;
   bool MissesAllOf(const Resource& before) const;
   struct Named {
     bool nobody = true;
@@ -164,9 +167,9 @@ class VictimBounds {
   // Voters who know levels exactly, one of a tier.
   struct ExactVoter {
     size_t tier;
+    size_t number;  // among them
     const VictimLevels* levels;
     HighestLevels highest;
-    std::vector<std::vector<double>> levels_on;  // by position, of its candidates; where known
   };
   std::vector<ExactVoter> exact_;
   std::vector<uint64_t> fallen_;  // a bit per node: levels there may be lower than is known

@@ -149,7 +149,8 @@ TEST_P(VictimBoundsTest, WhoeverIsLeftOutWouldNotDo) {
     Crowd crowd(seed);
     const Cycle cycle = CycleOf(crowd);
     Session& session = *cycle.session;
-    VictimBounds bounds(session);
+    EvictableTasks evictable(session);
+    VictimBounds bounds(session, evictable);
     for (int job = 0; job < 20; ++job) {
       Statement statement(session);
       for (int i = 0; i < 4; ++i) {
@@ -203,7 +204,8 @@ TEST_P(VictimBoundsTest, GoingOnLeavesWhatBeginningAnewLeaves) {
     Crowd crowd(seed);
     const Cycle cycle = CycleOf(crowd);
     Session& session = *cycle.session;
-    VictimBounds bounds(session);
+    EvictableTasks evictable(session);
+    VictimBounds bounds(session, evictable);
     for (int job = 0; job < 20; ++job) {
       Statement statement(session);
       std::vector<bool> left;
@@ -212,7 +214,7 @@ TEST_P(VictimBoundsTest, GoingOnLeavesWhatBeginningAnewLeaves) {
             cycle.Find("default/new" + std::to_string(job) + "-" + std::to_string(i));
         ASSERT_FALSE(session.node_search().Prepare(task).refused());
         if (!bounds.Know(task, rule)) break;
-        VictimBounds anew(session);
+        VictimBounds anew(session, evictable);
         anew.Start(task, rule);
         const std::vector<bool> expected = LeftBy(anew, all);
         std::vector<uint32_t> changed;
@@ -283,7 +285,8 @@ TEST(VictimBounds, ManyWordsAreNarrowedLikeSingleOnes) {
       Cycle cycle({.cluster = cluster + waiting, .config = ConfigYaml({.tiers = {tier}})});
       const TaskId task = cycle.Find("default/w-0");
       ASSERT_FALSE(cycle.session->node_search().Prepare(task).refused());
-      VictimBounds bounds(*cycle.session);
+      EvictableTasks evictable(*cycle.session);
+      VictimBounds bounds(*cycle.session, evictable);
       bounds.Start(task, {.whose = VictimRule::Whose::kOtherJobsOfQueue});
       std::vector<uint64_t> all((kMany + 63) / 64, ~uint64_t{0});
       all.back() = (uint64_t{1} << kMany % 64) - 1;

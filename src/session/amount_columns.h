@@ -45,6 +45,8 @@ class AmountColumns {
     if (!column.steps.empty()) SetRows(column, position);
   }
 
+  double At(uint32_t position, size_t kind) const { return columns_[kind].amounts[position]; }
+
   size_t nodes() const { return nodes_; }
   size_t kinds() const { return columns_.size(); }
   size_t blocks() const { return (nodes_ + kBlock - 1) / kBlock; }

@@ -1,0 +1,21 @@
+#include "actions/evictable_tasks.h"
+
+namespace krafla {
+
+void EvictableTasks::MakeAll() {
+  if (!tasks_.empty()) return;
+  synced_ = session_.task_changes().size();
+  tasks_.reserve(session_.cluster.tasks.size());
+  for (const Task& task : session_.cluster.tasks) tasks_.push_back({WhoseIs(task), task.cls});
+}
+
+void EvictableTasks::CatchUp() {
+  if (tasks_.empty()) return;
+  const std::vector<TaskChange>& changes = session_.task_changes();
+  for (; synced_ < changes.size(); ++synced_) {
+    const TaskId task = changes[synced_].task;
+    tasks_[task.value].whose = WhoseIs(session_.cluster.tasks[task]);
+  }
+}
+
+}  // namespace krafla
