@@ -138,8 +138,9 @@ bool VictimBounds::FindCandidatesOn(uint32_t position, std::vector<TaskId>& cand
 }
 
 // Amounts are added up in plain columns: this is done for every node where something has changed,
-// once for each of the sums.
-void VictimBounds::AddUp(Sums& sums, uint32_t position) {
+// once for each of the sums. What there will be with them gone is written to `room`, by kind, if it
+// is not null.
+void VictimBounds::AddUp(Sums& sums, uint32_t position, double* room) {
   const VotingTier& tier = Tiers()[sums.tier];
   const size_t voters = tier.voters.size();
   const uint64_t all_voters = (uint64_t{1} << voters) - 1;
@@ -183,8 +184,8 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position) {
     const double freed = nobody ? 0 : goes[kind];
     most_freed[kind] = std::max(most_freed[kind], freed);
     sums.most_anywhere[kind] = std::max(sums.most_anywhere[kind], freed);
-    if (sums.freed.empty()) {
-      sums.room.Set(position, kind, idle[kind] + freed);
+    if (room != nullptr) {
+      room[kind] = idle[kind] + freed;
     } else {
       sums.freed[position * kinds + kind] = freed;
     }
@@ -274,9 +275,17 @@ void VictimBounds::BringUpToDate(Sums& sums, size_t block, uint64_t nodes) {
   nodes &= sums.stale[block];
   sums.stale[block] &= ~nodes;
   candidates_.Find(block, nodes);
-  for (; nodes != 0; nodes &= nodes - 1)
+  const bool asks_room = AsksRoom(sums.tier);
+  const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
+  room_.resize(asks_room ? kBlock * kinds : 0);
+  double* room = asks_room ? room_.data() : nullptr;
+  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
     AddUp(sums,
-          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes)));
+          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(rest)),
+          room);
+    if (asks_room) room += kinds;
+  }
+  if (asks_room) sums.room.SetMany(block, nodes, room_);
 }
 
 void VictimBounds::Start(TaskId task, const VictimRule& rule) {

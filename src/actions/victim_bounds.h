@@ -109,7 +109,7 @@ class VictimBounds {
   void Begin(Sums& sums);
   void CatchUp(Sums& sums);
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
-  void AddUp(Sums& sums, uint32_t position);
+  void AddUp(Sums& sums, uint32_t position, double* room);
   bool GivesMore(const VictimLevels& voter, CandidatesByNode::Candidate candidate);
   struct TierQuestion;
   bool AsksRoom(size_t tier) const;
@@ -177,6 +177,7 @@ class VictimBounds {
   std::vector<int64_t> needed_;
   std::vector<std::pair<const VictimLevels*, QueueId>> givers_;
   std::vector<double> taken_from_;  // by giver and kind
+  std::vector<double> room_;        // of nodes of a block, by kind
   struct TierQuestion {
     Sums* sums;
     AmountColumns::Question fits;

@@ -51,6 +51,15 @@ void NoteShort(Session& s, TaskId task, NodeId node, ShortCode code, size_t cand
                static_cast<uint32_t>(candidates)});
 }
 
+// What is kept of a node stands in many tables: asked for together, it comes at once.
+KRAFLA_FETCHES void FetchWhatIsOf(const Session& s, NodeId node) {
+  const Cluster& cluster = s.cluster;
+  for (const auto* amounts : {&cluster.idle, &cluster.releasing, &cluster.pipelined})
+    Fetch(&(*amounts)[node]);
+  Fetch(&cluster.nodes[node].tasks);
+  s.kube.FetchNode(node);
+}
+
 // `asks_again`: evictions have changed what predicates counted when the task was prepared.
 bool Fits(Session& s, QueueId queue, TaskId task, NodeId node, const VictimRule& rule,
           bool asks_again) {
@@ -70,9 +79,14 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
     s.log.Line("Considering Task <{}> on Node <{}>.", cluster.TaskKey(task),
                cluster.NodeName(node));
   s.trace.Add({TraceKind::kTryTask, 0, 0, task.value, node.value});
+  FetchWhatIsOf(s, node);
 
   static thread_local std::vector<TaskId> collected;  // the inner loop allocates nothing
-  if (known == nullptr) CollectCandidates(s, node, task, rule, collected);
+  if (known == nullptr) {
+    CollectCandidates(s, node, task, rule, collected);
+  } else {
+    FetchTasksAndJobs(cluster, *known);
+  }
   const std::vector<TaskId>& candidates = known != nullptr ? *known : collected;
 #ifdef KRAFLA_VERIFY
   CollectCandidates(s, node, task, rule, collected);

@@ -36,8 +36,7 @@ bool KubeFilters::Follow(const ClusterChanges& changes) {
   full_.Follow(changes);
   needs_.Resize(cluster_.classes.size());
   affinity_state_.Reset(cluster_.tasks.size(), kNotAsked);
-  prepared_.clear();
-  prepared_order_.clear();
+  prepared_.Clear();
   last_task_ = {};
   last_prepared_ = nullptr;
   moves_.clear();
@@ -76,24 +75,17 @@ void KubeFilters::Count(TaskId task, ClassId cls) {
     affinity_state_[task] = now.affinity.empty() ? kSkipped : kActive;
   }
   if ((NeedsOf(cls) & kSpread) != 0) now.spread = spread_->Prepare(cls);
-  const auto [it, is_new] = prepared_.insert_or_assign(task, std::move(now));
   last_task_ = task;
-  last_prepared_ = &it->second;
-  if (!is_new) return;
-  prepared_order_.push_back(task);
-  if (prepared_order_.size() <= kMaxPrepared) return;
-  prepared_.erase(prepared_order_.front());
-  prepared_order_.pop_front();
+  last_prepared_ = &prepared_.Set(task, std::move(now));
 }
 
 const KubeFilters::Prepared& KubeFilters::PreparedFor(TaskId task, ClassId cls) {
   if (task == last_task_) return *last_prepared_;
-  auto it = prepared_.find(task);
-  if (it == prepared_.end()) {
-    Count(task, cls);
-  } else {
+  if (const Prepared* known = prepared_.Find(task); known != nullptr) {
     last_task_ = task;
-    last_prepared_ = &it->second;
+    last_prepared_ = known;
+  } else {
+    Count(task, cls);
   }
   return *last_prepared_;
 }

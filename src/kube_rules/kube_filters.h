@@ -8,12 +8,10 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/undo_log.h"
@@ -21,6 +19,7 @@
 #include "kube_rules/full_nodes.h"
 #include "kube_rules/host_ports.h"
 #include "kube_rules/kube_facts.h"
+#include "kube_rules/latest_of_tasks.h"
 #include "kube_rules/node_fit_rules.h"
 #include "kube_rules/pod_affinity.h"
 #include "kube_rules/topology_spread.h"
@@ -162,9 +161,7 @@ class KubeFilters {
   Table<TaskId, AffinityState> affinity_state_;
   // The latest preparations. Bounded: a task whose counts were dropped is counted again when asked
   // about.
-  static constexpr size_t kMaxPrepared = 512;
-  std::unordered_map<TaskId, Prepared> prepared_;
-  std::deque<TaskId> prepared_order_;
+  LatestOfTasks<Prepared, 512> prepared_;
   TaskId last_task_;
   const Prepared* last_prepared_ = nullptr;
   std::vector<PodMove> moves_;

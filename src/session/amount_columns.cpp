@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "base/four_words.h"
@@ -56,6 +57,52 @@ void AmountColumns::SetRows(Column& column, uint32_t position) const {
   const size_t row = blocks();
   for (size_t r = before + 1; r <= after; ++r) rows[r * row] |= bit;
   for (size_t r = after + 1; r <= before; ++r) rows[r * row] &= ~bit;
+}
+
+// Each row is written once, not once for each node.
+void AmountColumns::SetRowsOfMany(Column& column, size_t block, uint64_t nodes) const {
+  if (column.steps.empty() || nodes == 0) return;
+  // By step: the nodes that reach it and no more. Rows between the lowest and the highest step that
+  // any of them has reached, or does now, are other than they were.
+  std::array<uint64_t, AmountSteps::kMost + 1> reach{};
+  size_t lowest = SIZE_MAX;
+  size_t highest = 0;
+  for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
+    const size_t position = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
+    const size_t after = StepsReached(column, column.amounts[position]);
+    const size_t before =
+        std::exchange(column.reached[position], static_cast<uint8_t>(after));
+    reach[after] |= rest & -rest;
+    lowest = std::min({lowest, before, after});
+    highest = std::max({highest, before, after});
+  }
+  uint64_t* rows = &column.rows[block];
+  const size_t row = blocks();
+  uint64_t have = 0;
+  for (size_t r = highest; r > lowest; --r) {
+    have |= reach[r];
+    rows[r * row] = (rows[r * row] & ~nodes) | have;
+  }
+}
+
+void AmountColumns::SetMany(size_t block, uint64_t nodes, std::span<const double> amounts) {
+  constexpr int kFew = 2;
+  const int count = std::popcount(nodes);
+  const size_t kinds = columns_.size();
+  for (size_t kind = 0; kind < kinds; ++kind) {
+    Column& column = columns_[kind];
+    uint64_t others = 0;  // that have another amount now
+    const double* amount = &amounts[kind];
+    for (uint64_t rest = nodes; rest != 0; rest &= rest - 1, amount += kinds) {
+      const size_t position = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
+      if (count <= kFew) {
+        Set(static_cast<uint32_t>(position), kind, *amount);
+      } else if (std::exchange(column.amounts[position], *amount) != *amount) {
+        others |= rest & -rest;
+      }
+    }
+    SetRowsOfMany(column, block, others);
+  }
 }
 
 AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack) const {

@@ -29,7 +29,15 @@ class AmountColumns {
   template <class AmountsOf>
   void Make(size_t nodes, const AmountSteps& steps, AmountsOf&& amounts_of) {
     Begin(nodes, steps);
-    for (uint32_t p = 0; p < nodes; ++p) Set(p, amounts_of(p));
+    for (size_t block = 0; block < blocks(); ++block) {
+      const auto end = static_cast<uint32_t>(std::min(nodes, (block + 1) * kBlock));
+      for (auto p = static_cast<uint32_t>(block * kBlock); p < end; ++p) {
+        const Resource& amounts = amounts_of(p);
+        for (size_t kind = 0; kind < columns_.size(); ++kind)
+          columns_[kind].amounts[p] = amounts.Get(static_cast<int>(kind));
+      }
+      for (Column& column : columns_) SetRowsOfMany(column, block, NodesOf(block));
+    }
   }
   // Nodes are without any amounts until they are set.
   void Begin(size_t nodes, const AmountSteps& steps);
@@ -45,6 +53,8 @@ class AmountColumns {
     if (!column.steps.empty()) SetRows(column, position);
   }
 
+  // Of some of a block's nodes, a bit each; `amounts` by node and kind.
+  void SetMany(size_t block, uint64_t nodes, std::span<const double> amounts);
   double At(uint32_t position, size_t kind) const { return columns_[kind].amounts[position]; }
 
   size_t nodes() const { return nodes_; }
@@ -116,6 +126,7 @@ class AmountColumns {
   };
 
   void SetRows(Column& column, uint32_t position) const;
+  void SetRowsOfMany(Column& column, size_t block, uint64_t nodes) const;
   static size_t StepsReached(const Column& column, double amount);
   static uint64_t Compare(const double* amounts, double amount);
   // LessEqualAmount in one comparison.

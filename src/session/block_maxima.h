@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/fetch.h"
 #include "base/two_doubles.h"
 
 namespace krafla {
@@ -35,6 +36,12 @@ class BlockMaxima {
     double highest = kNone;
     ForEachNode(block, nodes, [&](uint32_t p) { highest = std::max(highest, scores[p]); });
     return highest;
+  }
+
+  // The scores of a block will be looked at.
+  KRAFLA_FETCHES static void FetchBlock(const double* scores, size_t block) {
+    constexpr size_t kLine = 64 / sizeof(double);
+    for (size_t at = 0; at < kBlock; at += kLine) Fetch(scores + block * kBlock + at);
   }
 
   // Which of a block's nodes is the first that has this score; one has.

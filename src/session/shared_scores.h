@@ -58,6 +58,7 @@ class SharedScores {
   std::vector<uint8_t> holders_;
   std::vector<uint64_t> loose_;  // a bit per block: that node has changed since
   size_t synced_ = 0;            // how much of the list has been followed
+  std::vector<uint32_t> blocks_;  // of one call, kept for its memory
 };
 
 }  // namespace krafla
