@@ -2,8 +2,8 @@
 // in eight bytes.
 //
 // Whoever wants to know how much room evictions could make goes through the tasks of all nodes, for
-// every queue that starves. Tasks and their jobs lie all over the memory, and most of them belong to
-// other queues, or do not run: that is told here without looking at them.
+// every queue that starves. Tasks and their jobs lie all over the memory, and most of them belong
+// to other queues, or do not run: that is told here without looking at them.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,7 @@ class EvictableTasks {
   }
   const Resource& RequestOf(TaskId task) const {
     const Cluster& cluster = session_.cluster;
-    return tasks_.empty() ? cluster.Request(task)
-                          : cluster.classes[tasks_[task.value].cls].request;
+    return tasks_.empty() ? cluster.Request(task) : cluster.classes[tasks_[task.value].cls].request;
   }
 
   // For whoever asks about the tasks of some nodes, one after the other: the turn has come to

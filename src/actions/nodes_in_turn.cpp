@@ -16,8 +16,8 @@ void NodesInTurn::Start(const NodeRanking& ranking) {
 }
 
 bool NodesInTurn::IsBefore(uint32_t a, uint32_t b) const {
-  const double score_a = ranking_.scores[a];
-  const double score_b = ranking_.scores[b];
+  const double score_a = (*ranking_.scores)[a];
+  const double score_b = (*ranking_.scores)[b];
   return score_a != score_b ? score_a > score_b : a < b;
 }
 

@@ -35,14 +35,14 @@ class World {
 
   // Another score, and room or none.
   void Change(uint32_t p) {
-    scores_[p] = static_cast<double>(random_() % 7);
+    scores_.Set(p, static_cast<double>(random_() % 7));
     SetBit(room_, p, random_() % 3 != 0);
     block_best_[p / 64] = std::max(block_best_[p / 64], scores_[p]);
     region_best_[p / 4096] = std::max(region_best_[p / 4096], scores_[p]);
   }
   bool MayCome(uint32_t p) const { return HasBit(allowed_, p) && HasBit(room_, p); }
   NodeRanking Ranking() const {
-    return {.scores = scores_,
+    return {.scores = &scores_,
             .block_best = block_best_,
             .region_best = region_best_,
             .allowed = allowed_};
@@ -60,7 +60,7 @@ class World {
 
  private:
   std::mt19937& random_;
-  std::vector<double> scores_;
+  ScoreColumn scores_;
   std::vector<uint64_t> allowed_;
   std::vector<uint64_t> room_;
   std::vector<double> block_best_;
@@ -94,14 +94,15 @@ TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
         came += tried + 1;
         // Something changes where it was done and in some other places, which may be kept again.
         std::vector<uint32_t> again{done};
-        for (size_t i = random() % 4; i > 0; --i) again.push_back(random() % nodes);
+        for (size_t i = random() % 4; i > 0; --i)
+          again.push_back(static_cast<uint32_t>(random() % nodes));
         for (const uint32_t p : again) {
           world.Change(p);
           SetBit(kept, p, true);
         }
         // Others are kept no longer.
         for (size_t i = random() % (nodes / 4 + 1); i > 0; --i) {
-          const uint32_t p = random() % nodes;
+          const auto p = static_cast<uint32_t>(random() % nodes);
           if (std::find(again.begin(), again.end(), p) == again.end()) SetBit(kept, p, false);
         }
         in_turn.GoOn(again);
@@ -116,11 +117,11 @@ TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
 }
 
 TEST(NodesInTurn, WithoutAFilterAllOthersMayCome) {
-  const std::vector<double> scores{1, 3, 2};
+  const ScoreColumn scores(std::vector<double>{1, 3, 2});
   const std::vector<uint64_t> allowed{7};
   const std::vector<double> best{3};
   const NodeRanking ranking{
-      .scores = scores, .block_best = best, .region_best = best, .allowed = allowed};
+      .scores = &scores, .block_best = best, .region_best = best, .allowed = allowed};
   NodesInTurn in_turn;
   in_turn.among() = {7};
   in_turn.Start(ranking);

@@ -11,7 +11,7 @@ const RepeatedSteps::Step* RepeatedSteps::Find(const KnownInVain::Key& key) {
   return &steps_[taken_];
 }
 
-void RepeatedSteps::SetScores(ClassId cls, std::span<const double> scores) {
+void RepeatedSteps::SetScores(ClassId cls, const ScoreColumn& scores) {
   scored_ = cls;
   scores_.clear();
   for (const uint32_t p : changed_) scores_.push_back(scores[p]);

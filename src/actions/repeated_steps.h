@@ -19,6 +19,7 @@
 #include "actions/known_in_vain.h"
 #include "actions/victim_search.h"
 #include "session/node_ranking.h"
+#include "session/score_column.h"
 #include "session/session.h"
 #include "session/statement.h"
 
@@ -41,7 +42,7 @@ class RepeatedSteps {
   // changed matter, and those that statements have not touched since: once per statement is enough.
   bool NeedsScores(ClassId cls) const { return !changed_.empty() && scored_ != cls; }
   const std::vector<uint32_t>& changed() const { return changed_; }
-  void SetScores(ClassId cls, std::span<const double> scores);
+  void SetScores(ClassId cls, const ScoreColumn& scores);
   // Whether no changed node comes before the step's. `by_name`: in that order, else by score.
   bool Holds(const Step& step, bool by_name) const;
   void Taken() { ++taken_; }

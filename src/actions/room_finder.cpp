@@ -67,7 +67,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
       if (order == Order::kBestScore && repeated_.NeedsScores(cls)) {
         ranking = search.RankForPreemption(task, memory);
         search.ScoreAt(task, repeated_.changed());
-        repeated_.SetScores(cls, ranking->scores);
+        repeated_.SetScores(cls, *ranking->scores);
       }
       if (repeated_.Holds(*step, order == Order::kName))
         return Repeat(statement, task, rule, *step);
@@ -76,7 +76,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
   if (!ranking) ranking = search.RankForPreemption(task, memory);
   made_.node = NodeId{};
   const bool done = TryRanked(statement, task, rule, order, *ranking, has_key);
-  const double score = order == Order::kBestScore && done ? ranking->scores[position_made_] : 0;
+  const double score = order == Order::kBestScore && done ? (*ranking->scores)[position_made_] : 0;
   if (repeats) {
     repeated_.Note(made_, position_made_, score, furthest_);
   } else {
@@ -463,8 +463,8 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                [&](uint32_t p) { return !narrows_ || HasBit(bits_, p); });
   if (order == Order::kBestScore) session_.node_search().ScoreAt(task, to_try_);
   std::sort(to_try_.begin(), to_try_.end(), [&](uint32_t a, uint32_t b) {
-    if (order == Order::kBestScore && ranking.scores[a] != ranking.scores[b])
-      return ranking.scores[a] > ranking.scores[b];
+    if (order == Order::kBestScore && (*ranking.scores)[a] != (*ranking.scores)[b])
+      return (*ranking.scores)[a] > (*ranking.scores)[b];
     return a < b;
   });
   return std::any_of(to_try_.begin(), to_try_.end(),
@@ -500,7 +500,7 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
 // name, that has any, or of the first that is allowed.
 void RoomFinder::NoteNowhereEnough(TaskId task, const VictimRule& rule,
                                    const NodeRanking& ranking) {
-  const uint32_t n = static_cast<uint32_t>(ranking.scores.size());
+  const uint32_t n = static_cast<uint32_t>(ranking.scores->size());
   uint32_t chosen = n;
   std::vector<TaskId> candidates;
   for (uint32_t p = 0; p < n && candidates.empty(); ++p) {

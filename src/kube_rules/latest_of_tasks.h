@@ -62,7 +62,7 @@ class LatestOfTasks {
     *link = places_[at - 1].next;
   }
 
-  std::deque<Place> places_;               // in the order they came, from `oldest_` on in a circle
+  std::deque<Place> places_;  // in the order they came, from `oldest_` on in a circle
   std::array<uint16_t, kLists> first_ = {};  // of each list, one more than its index
   size_t oldest_ = 0;
 };

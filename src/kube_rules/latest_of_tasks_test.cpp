@@ -17,7 +17,8 @@ TEST(LatestOfTasks, KeepsWhatAPlainListWouldKeep) {
     std::deque<uint32_t> order;
     for (int step = 0; step < 3000; ++step) {
       // Some that share a list.
-      const uint32_t number = static_cast<uint32_t>(random() % tasks) * (random() % 2 == 0 ? 1 : 1024);
+      const uint32_t number =
+          static_cast<uint32_t>(random() % tasks) * (random() % 2 == 0 ? 1 : 1024);
       const TaskId task(number);
       int* found = latest.Find(task);
       ASSERT_EQ(found != nullptr, known.contains(number));

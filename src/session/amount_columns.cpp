@@ -70,8 +70,7 @@ void AmountColumns::SetRowsOfMany(Column& column, size_t block, uint64_t nodes) 
   for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
     const size_t position = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
     const size_t after = StepsReached(column, column.amounts[position]);
-    const size_t before =
-        std::exchange(column.reached[position], static_cast<uint8_t>(after));
+    const size_t before = std::exchange(column.reached[position], static_cast<uint8_t>(after));
     reach[after] |= rest & -rest;
     lowest = std::min({lowest, before, after});
     highest = std::max({highest, before, after});
@@ -86,6 +85,7 @@ void AmountColumns::SetRowsOfMany(Column& column, size_t block, uint64_t nodes) 
 }
 
 void AmountColumns::SetMany(size_t block, uint64_t nodes, std::span<const double> amounts) {
+  if (nodes == 0) return;
   constexpr int kFew = 2;
   const int count = std::popcount(nodes);
   const size_t kinds = columns_.size();

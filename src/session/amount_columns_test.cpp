@@ -87,6 +87,36 @@ TEST(AmountColumns, AnswerAsSingleComparisonsDo) {
   }
 }
 
+// Few nodes of a block at a time, or many; some stay as they are.
+TEST(AmountColumns, WhatIsSetTogetherIsAsIfSetOneByOne) {
+  for (const size_t count : {1, 64, 65, 200}) {
+    std::mt19937 random(static_cast<uint32_t>(count));
+    std::vector<Resource> nodes(count);
+    AmountColumns columns;
+    for (int round = 0; round < 200; ++round) {
+      if (round % 50 == 0) {
+        columns.Begin(count, DrawSteps(random));
+        for (uint32_t p = 0; p < count; ++p) columns.Set(p, nodes[p]);
+      }
+      const size_t block = random() % columns.blocks();
+      uint64_t some = columns.NodesOf(block);
+      for (int left = static_cast<int>(random() % 6); left > 0; --left)
+        some &= uint64_t{random()} << 32 | random();
+      std::vector<double> amounts;
+      for (uint32_t p = 0; p < count; ++p) {
+        if (p / 64 != block || (some & BitOf(p)) == 0) continue;
+        if (random() % 4 != 0) nodes[p] = Draw(random);
+        for (int kind = 0; kind < kKinds; ++kind) amounts.push_back(nodes[p].Get(kind));
+      }
+      columns.SetMany(block, some, amounts);
+      EXPECT_EQ(WhatDiffers(columns, nodes, Draw(random)), "") << count << " nodes, " << round;
+      for (uint32_t p = 0; p < count; ++p)
+        for (int kind = 0; kind < kKinds; ++kind)
+          ASSERT_EQ(columns.At(p, static_cast<size_t>(kind)), nodes[p].Get(kind));
+    }
+  }
+}
+
 TEST(AmountColumns, NodesBetweenTwoStepsAreCompared) {
   std::vector<Resource> nodes(70);
   for (size_t p = 0; p < nodes.size(); ++p) nodes[p].Set(0, p < 64 ? 10 : 20);

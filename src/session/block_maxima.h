@@ -14,8 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
-#include "base/fetch.h"
 #include "base/two_doubles.h"
 
 namespace krafla {
@@ -30,28 +28,6 @@ class BlockMaxima {
   static void ForEachNode(size_t block, uint64_t nodes, F&& f) {
     for (; nodes != 0; nodes &= nodes - 1)
       f(static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes)));
-  }
-  // The highest score of a block's nodes.
-  static double HighestOf(const double* scores, size_t block, uint64_t nodes) {
-    double highest = kNone;
-    ForEachNode(block, nodes, [&](uint32_t p) { highest = std::max(highest, scores[p]); });
-    return highest;
-  }
-
-  // The scores of a block will be looked at.
-  KRAFLA_FETCHES static void FetchBlock(const double* scores, size_t block) {
-    constexpr size_t kLine = 64 / sizeof(double);
-    for (size_t at = 0; at < kBlock; at += kLine) Fetch(scores + block * kBlock + at);
-  }
-
-  // Which of a block's nodes is the first that has this score; one has.
-  static uint32_t FirstThatHas(const double* scores, size_t block, uint64_t nodes, double score) {
-    for (;; nodes &= nodes - 1) {
-      KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
-      const uint32_t p =
-          static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
-      if (scores[p] == score) return p;
-    }
   }
   // The highest of all scores of a block.
   static double HighestOfAll(const double* scores, size_t block) {

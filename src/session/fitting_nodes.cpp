@@ -32,15 +32,15 @@ bool FittingNodes::IsBetterAsked(size_t changes) const {
   return changes > few + CountBits(later) / 32;
 }
 
-void FittingNodes::FollowAll(const double* scores) {
+void FittingNodes::FollowAll(const ScoreColumn& scores) {
   best_.Reset(now.size());
   holders_.assign(now.size(), kUnknown);
   for (size_t block = 0; block < now.size(); ++block)
     if (const uint64_t nodes = Now(block); nodes != 0)
-      best_.Set(block, BlockMaxima::HighestOf(scores, block, nodes));
+      best_.Set(block, scores.HighestOf(block, nodes));
 }
 
-void FittingNodes::Follow(uint32_t position, const double* scores) {
+void FittingNodes::Follow(uint32_t position, const ScoreColumn& scores) {
   const size_t block = position / kBlock;
   if ((Now(block) & BitOf(position)) != 0 && scores[position] >= best_.Of(block)) {
     best_.Raise(position, scores[position]);
@@ -50,28 +50,27 @@ void FittingNodes::Follow(uint32_t position, const double* scores) {
   }
 }
 
-void FittingNodes::FindAnew(size_t block, const double* scores) {
+void FittingNodes::FindAnew(size_t block, const ScoreColumn& scores) {
   const uint64_t nodes = Now(block);
-  const double best = BlockMaxima::HighestOf(scores, block, nodes);
+  const double best = scores.HighestOf(block, nodes);
   best_.Set(block, best);
-  holders_[block] =
-      nodes == 0
-          ? kUnknown
-          : static_cast<uint8_t>(BlockMaxima::FirstThatHas(scores, block, nodes, best) % kBlock);
+  holders_[block] = nodes == 0
+                        ? kUnknown
+                        : static_cast<uint8_t>(scores.FirstThatHas(block, nodes, best) % kBlock);
 }
 
 // A number per region, then per block of one.
-uint32_t FittingNodes::Best(const double* scores) const {
+uint32_t FittingNodes::Best(const ScoreColumn& scores) const {
   if (best_.size() == 0) return kNowhere;
   const size_t block = best_.First();
   const double best = best_.Of(block);
   if (best == BlockMaxima::kNone) return kNowhere;
-  return BlockMaxima::FirstThatHas(scores, block, Now(block), best);
+  return scores.FirstThatHas(block, Now(block), best);
 }
 
-void FittingNodes::VerifyBest(const double* scores) const {
+void FittingNodes::VerifyBest(const ScoreColumn& scores) const {
   for (size_t block = 0; block < best_.size(); ++block) {
-    KRAFLA_CHECK(BlockMaxima::HighestOf(scores, block, Now(block)) == best_.Of(block),
+    KRAFLA_CHECK(scores.HighestOf(block, Now(block)) == best_.Of(block),
                  "the best of a block has followed");
     KRAFLA_CHECK(best_.Of(block) <= best_.regions()[block / kBlock],
                  "no block is better than its region");

@@ -12,6 +12,7 @@
 #include "base/words_of_bits.h"
 #include "session/block_maxima.h"
 #include "session/fit_errors.h"
+#include "session/score_column.h"
 
 namespace krafla {
 
@@ -44,16 +45,16 @@ class FittingNodes {
 
   // The first node with the highest score of those where the request fits now; kNowhere: there is
   // none.
-  uint32_t Best(const double* scores) const;
+  uint32_t Best(const ScoreColumn& scores) const;
   // Everything has changed.
-  void FollowAll(const double* scores);
+  void FollowAll(const ScoreColumn& scores);
   // Where it fits, who refuses or its score has changed on one node.
-  void Follow(uint32_t position, const double* scores);
+  void Follow(uint32_t position, const ScoreColumn& scores);
   // Aborts when that is not so.
-  void VerifyBest(const double* scores) const;
+  void VerifyBest(const ScoreColumn& scores) const;
 
  private:
-  void FindAnew(size_t block, const double* scores);
+  void FindAnew(size_t block, const ScoreColumn& scores);
 
   BlockMaxima best_;  // of those where the request fits now, but refusals
   // By block: which of its nodes has its best, of several one. Found out when one changes.

@@ -13,8 +13,8 @@ TEST(FittingNodes, TheBestFollowsEveryChange) {
   std::mt19937 random(5);
   for (const uint32_t nodes : {1U, 64U, 130U, 5000U}) {
     const size_t blocks = (nodes + 63) / 64;
-    std::vector<double> scores(nodes);
-    for (double& score : scores) score = static_cast<double>(random() % 6);
+    ScoreColumn scores(nodes);
+    for (uint32_t p = 0; p < nodes; ++p) scores.Set(p, static_cast<double>(random() % 6));
     FittingNodes fitting;
     fitting.Begin(blocks);
     fitting.later.assign(blocks, 0);
@@ -25,15 +25,15 @@ TEST(FittingNodes, TheBestFollowsEveryChange) {
       SetBit(fitting.now, p, later && random() % 2 == 0);
     };
     for (uint32_t p = 0; p < nodes; ++p) draw(p);
-    fitting.FollowAll(scores.data());
+    fitting.FollowAll(scores);
     for (int change = 0; change < 300; ++change) {
       uint32_t expected = FittingNodes::kNowhere;
       for (uint32_t p = 0; p < nodes; ++p)
         if (HasBit(fitting.now, p) && !HasBit(fitting.refuses, p) &&
             (expected == FittingNodes::kNowhere || scores[p] > scores[expected]))
           expected = p;
-      ASSERT_EQ(fitting.Best(scores.data()), expected) << nodes << " nodes, change " << change;
-      fitting.VerifyBest(scores.data());
+      ASSERT_EQ(fitting.Best(scores), expected) << nodes << " nodes, change " << change;
+      fitting.VerifyBest(scores);
       // The best refuses, or any node changes.
       const uint32_t p = expected != FittingNodes::kNowhere && change % 2 == 0
                              ? expected
@@ -42,17 +42,17 @@ TEST(FittingNodes, TheBestFollowsEveryChange) {
         SetBit(fitting.refuses, p, true);
       } else {
         fitting.Forget(p);
-        scores[p] = static_cast<double>(random() % 6);
+        scores.Set(p, static_cast<double>(random() % 6));
         draw(p);
       }
-      fitting.Follow(p, scores.data());
+      fitting.Follow(p, scores);
     }
   }
 }
 
 TEST(FittingNodes, NobodyFitsBeforeAnythingIsKnown) {
   const FittingNodes fitting;
-  EXPECT_EQ(fitting.Best(nullptr), FittingNodes::kNowhere);
+  EXPECT_EQ(fitting.Best(ScoreColumn(0)), FittingNodes::kNowhere);
 }
 
 // A few nodes are looked at again; many are asked all at once.

@@ -53,7 +53,7 @@ size_t NodeRanking::Count() const {
 }
 
 bool NodeRanking::AnyAllowed() const {
-  for (uint32_t p = 0; p < scores.size(); ++p) {
+  for (uint32_t p = 0; p < scores->size(); ++p) {
     if (p % kBlock == 0 && allowed[p / kBlock] == 0)
       p += kBlock - 1;
     else if (IsAllowed(p))
@@ -161,26 +161,28 @@ void BestFirst::FindBest(Region& region, size_t block) const {
   region.known |= BitOf(block);
   const auto first =
       static_cast<uint32_t>((current_ * Region::kBlocks + block) * NodeRanking::kBlock);
-  double highest = kNone;
-  double next = kNone;
-  uint32_t best = kEnd;
-  uint32_t second = kEnd;
-  for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
-    const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
-    const double score = ranking_.scores[p];
-    if (score <= next) continue;
-    if (score > highest) {
-      next = highest;
-      second = best;
-      highest = score;
-      best = p;
-    } else {
-      next = score;
-      second = p;
+  ranking_.scores->Visit([&](const auto* scores) {
+    auto highest = -std::numeric_limits<std::remove_cvref_t<decltype(*scores)>>::infinity();
+    auto next = highest;
+    uint32_t best = kEnd;
+    uint32_t second = kEnd;
+    for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
+      const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
+      const auto score = scores[p];
+      if (score <= next) continue;
+      if (score > highest) {
+        next = highest;
+        second = best;
+        highest = score;
+        best = p;
+      } else {
+        next = score;
+        second = p;
+      }
     }
-  }
-  region.best[block] = best;
-  region.second[block] = second;
+    region.best[block] = best;
+    region.second[block] = second;
+  });
 }
 
 uint32_t BestFirst::Next() {
@@ -201,7 +203,7 @@ uint32_t BestFirst::Next() {
     }
     if ((region.known & bit) == 0) {
       FindBest(region, block);
-      const double score = ranking_.scores[region.best[block]];
+      const double score = (*ranking_.scores)[region.best[block]];
       if (score != region.bound[block]) {
         SetBound(current_, block, score);
         if (!IsAhead()) ChooseRegion();
@@ -213,7 +215,7 @@ uint32_t BestFirst::Next() {
     if (const uint32_t second = region.second[block]; second != kEnd) {
       region.best[block] = second;
       region.second[block] = kEnd;
-      SetBound(current_, block, ranking_.scores[second]);
+      SetBound(current_, block, (*ranking_.scores)[second]);
     } else {
       // What is left there is no better; how good it is shows when its turn comes.
       region.known &= ~bit;

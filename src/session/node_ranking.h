@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "session/score_column.h"
+
 namespace krafla {
 
 // All by position in nodes_by_name. Good until the class, or another that has the same scores, is
@@ -15,7 +17,7 @@ namespace krafla {
 struct NodeRanking {
   static constexpr uint32_t kBlock = 64;  // nodes per kept maximum, and per word of bits
 
-  std::span<const double> scores;
+  const ScoreColumn* scores = nullptr;
   // Of each block: no score of an allowed node there is higher.
   std::span<const double> block_best;
   // Of kBlock blocks: none of their maxima is higher.
@@ -33,7 +35,7 @@ struct NodeRanking {
   }
   // Whether it is about the same class, and nothing of it has been made anew since.
   bool IsSameTable(const NodeRanking& other) const {
-    return scores.data() == other.scores.data() && allowed.data() == other.allowed.data() &&
+    return scores == other.scores && allowed.data() == other.allowed.data() &&
            left_out == other.left_out;
   }
   // How many nodes are allowed.

@@ -10,7 +10,7 @@ namespace krafla {
 namespace {
 
 struct World {
-  std::vector<double> scores;
+  ScoreColumn scores{0};
   std::vector<uint64_t> allowed;
   std::vector<uint64_t> among;
   std::vector<bool> left_out;
@@ -21,7 +21,7 @@ struct World {
     return ((bits[p / 64] >> (p % 64)) & 1) != 0;
   }
   NodeRanking Ranking() const {
-    return {.scores = scores,
+    return {.scores = &scores,
             .block_best = block_best,
             .region_best = region_best,
             .allowed = allowed,
@@ -31,9 +31,11 @@ struct World {
 
 World RandomWorld(std::mt19937& random, uint32_t nodes) {
   World world;
-  world.scores.resize(nodes);
-  // Few different scores, so that there are ties within and between blocks.
-  for (double& score : world.scores) score = static_cast<double>(random() % 5);
+  world.scores = ScoreColumn(nodes);
+  // Few different scores, so that there are ties within and between blocks; whole ones or not.
+  const double step = random() % 2 == 0 ? 1 : 0.1;
+  for (uint32_t p = 0; p < nodes; ++p)
+    world.scores.Set(p, static_cast<double>(random() % 5) * step);
   const size_t words = (nodes + 63) / 64;
   world.allowed.resize(words);
   world.among.resize(words);
@@ -75,7 +77,7 @@ TEST(BestFirst, GoesThroughNodesAsIfTheyWereSorted) {
 
 TEST(NodeRanking, CountsWhatIsAllowedAndNotLeftOut) {
   World world;
-  world.scores.assign(70, 0);
+  world.scores = ScoreColumn(std::vector<double>(70, 0));
   world.allowed = {uint64_t{1} << 3, uint64_t{1} << 5};
   world.block_best = {0, 0};
   world.left_out.assign(70, false);

@@ -198,7 +198,7 @@ void NodeSearch::VerifyScores(ClassId cls, SharedScores& scores) {
     KRAFLA_CHECK(scores.At(p) == score, "a score has followed");
   }
   const auto highest = [&](size_t block) {
-    return BlockMaxima::HighestOf(scores.scores().data(), block, scores.known()[block]);
+    return scores.scores().HighestOf(block, scores.known()[block]);
   };
   const BlockMaxima& best = scores.best();
   for (size_t block = 0; block < best.size(); ++block)
@@ -230,7 +230,7 @@ void NodeSearch::VerifyFitting(ClassId cls, const ClassCache& cache) const {
     KRAFLA_CHECK((kept.passes[block] & kept.refuses[block]) == 0, "a node passes or it does not");
     KRAFLA_CHECK((kept.Later(block) & ~scores.known()[block]) == 0, "whoever fits has a score");
   }
-  kept.VerifyBest(scores.scores().data());
+  kept.VerifyBest(scores.scores());
 }
 
 Refusal NodeSearch::CheckAt(TaskId task, const ClassCache& cache, uint32_t position) {
@@ -331,7 +331,7 @@ void NodeSearch::LookAtAll(TaskId task, ClassCache& cache) {
   row_.assign(kept.later.begin(), kept.later.end());
   TakeOff(row_, kept.refuses);
   AskUnknownOf(cls, scores, row_);
-  kept.FollowAll(scores.scores().data());
+  kept.FollowAll(scores.scores());
 }
 
 void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
@@ -349,7 +349,7 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
     if ((kept.refuses[block] & bit) == 0 && !scores.Knows(p))
       AskScores(cluster_.tasks[task].cls, scores, {&p, 1});
   }
-  kept.Follow(p, scores.scores().data());
+  kept.Follow(p, scores.scores());
 }
 
 // Brings up to date which nodes fit.
@@ -451,25 +451,25 @@ uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const u
     if (nodes[block] != 0 && (best_block == nodes.size() || bound.Of(block) > bound.Of(best_block)))
       best_block = block;
   if (best_block == nodes.size()) return kNowhere;
-  const double* score = scores.scores().data();
-  double best = BlockMaxima::HighestOf(score, best_block, nodes[best_block]);
+  const ScoreColumn& score = scores.scores();
+  double best = score.HighestOf(best_block, nodes[best_block]);
   for (size_t block = 0; block < nodes.size(); ++block) {
     // Of equal ones the first.
     const auto comes_later = [&](double highest) {
       return highest < best || (highest == best && block >= best_block);
     };
     if (nodes[block] == 0 || comes_later(bound.Of(block))) continue;
-    const double highest = BlockMaxima::HighestOf(score, block, nodes[block]);
+    const double highest = score.HighestOf(block, nodes[block]);
     if (comes_later(highest)) continue;
     best = highest;
     best_block = block;
   }
-  return BlockMaxima::FirstThatHas(score, best_block, nodes[best_block], best);
+  return score.FirstThatHas(best_block, nodes[best_block], best);
 }
 
 NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
   FittingNodes& kept = *cache.fitting;
-  const double* score = cache.scores->scores().data();
+  const ScoreColumn& score = cache.scores->scores();
   for (uint32_t p = kept.Best(score); p != kNowhere; p = kept.Best(score)) {
     if (Passes(task, cache, p)) return {cluster_.nodes_by_name[p], true};
     kept.Follow(p, score);
@@ -650,7 +650,7 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
       cache.allowed[p / kBlock] = (cache.allowed[p / kBlock] & ~BitOf(p)) | bit;
     }
   }
-  return NodeRanking{.scores = cache.scores->scores(),
+  return NodeRanking{.scores = &cache.scores->scores(),
                      .block_best = cache.scores->best().blocks(),
                      .region_best = cache.scores->best().regions(),
                      .allowed = cache.Allowed(),

@@ -140,7 +140,7 @@ class Play {
     const std::vector<uint32_t> some = {Below(kNodes), Below(kNodes)};
     fresh.Score(task, some, scores);
     kept.ScoreAt(task, some);
-    for (size_t i = 0; i < some.size(); ++i) ASSERT_EQ(ranking->scores[some[i]], scores[i]);
+    for (size_t i = 0; i < some.size(); ++i) ASSERT_EQ((*ranking->scores)[some[i]], scores[i]);
   }
 
   std::mt19937 random_;

@@ -4,7 +4,7 @@ namespace krafla {
 
 SharedScores::SharedScores(size_t nodes)
     : nodes_(nodes),
-      scores_(std::make_unique_for_overwrite<double[]>(nodes)),
+      scores_(nodes),
       known_((nodes + BlockMaxima::kBlock - 1) / BlockMaxima::kBlock),
       holders_(known_.size(), 0) {
   Begin();
@@ -35,6 +35,7 @@ void SharedScores::CatchUp(std::span<const uint32_t> changed) {
 
 void SharedScores::Set(std::span<const uint32_t> positions, std::span<const double> scores) {
   constexpr uint32_t kBlock = BlockMaxima::kBlock;
+  scores_.Set(positions, scores);
   for (size_t i = 0; i < positions.size();) {
     const uint32_t block = positions[i] / kBlock;
     uint64_t known = known_[block];
@@ -43,7 +44,6 @@ void SharedScores::Set(std::span<const uint32_t> positions, std::span<const doub
     for (; i < positions.size() && positions[i] / kBlock == block; ++i) {
       const double score = scores[i];
       known |= BitOf(positions[i]);
-      scores_[positions[i]] = score;
       holder = score > highest ? positions[i] : holder;
       highest = score > highest ? score : highest;
     }
@@ -69,14 +69,13 @@ void SharedScores::Tighten(std::span<const uint64_t> among) {
         return true;
       });
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    if (i + kAhead < blocks_.size()) BlockMaxima::FetchBlock(scores_.get(), blocks_[i + kAhead]);
+    if (i + kAhead < blocks_.size()) scores_.FetchBlock(blocks_[i + kAhead]);
     const uint32_t block = blocks_[i];
-    const double highest = BlockMaxima::HighestOf(scores_.get(), block, known_[block]);
+    const double highest = scores_.HighestOf(block, known_[block]);
     best_.Set(block, highest);
     if (known_[block] != 0)
-      holders_[block] = static_cast<uint8_t>(
-          BlockMaxima::FirstThatHas(scores_.get(), block, known_[block], highest) %
-          BlockMaxima::kBlock);
+      holders_[block] = static_cast<uint8_t>(scores_.FirstThatHas(block, known_[block], highest) %
+                                             BlockMaxima::kBlock);
     SetBit(loose_, block, false);
   }
 }

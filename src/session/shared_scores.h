@@ -5,13 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/words_of_bits.h"
 #include "model/ids.h"
 #include "session/block_maxima.h"
+#include "session/score_column.h"
 
 namespace krafla {
 
@@ -32,7 +32,7 @@ class SharedScores {
   // A bit per node.
   std::span<const uint64_t> known() const { return known_; }
   // Good only where they are known.
-  std::span<const double> scores() const { return {scores_.get(), nodes_}; }
+  const ScoreColumn& scores() const { return scores_; }
   // No score that is known is higher.
   const BlockMaxima& best() const { return best_; }
   // Makes them the highest that are known; of blocks that have nodes in `among`, a bit each.
@@ -40,15 +40,13 @@ class SharedScores {
   // How often everything has been forgotten: until then only nodes that change are.
   uint32_t times_begun() const { return times_begun_; }
 
-  static constexpr size_t kBytesPerNode = sizeof(double);
+  static constexpr size_t kBytesPerNode = sizeof(double);  // at most
 
  private:
   void Begin();
 
   size_t nodes_;
-  // By position, up to whole blocks. Memory of which only blocks with known ones are touched;
-  // there, those that are not known are kNone.
-  std::unique_ptr<double[]> scores_;
+  ScoreColumn scores_;
   std::vector<uint64_t> known_;
   bool any_known_ = false;
   uint32_t times_begun_ = 0;
@@ -56,8 +54,8 @@ class SharedScores {
   // By block: which of its nodes has its best, of several one; so a node that changes need not be
   // looked up in a table that is mostly not in the cache.
   std::vector<uint8_t> holders_;
-  std::vector<uint64_t> loose_;  // a bit per block: that node has changed since
-  size_t synced_ = 0;            // how much of the list has been followed
+  std::vector<uint64_t> loose_;   // a bit per block: that node has changed since
+  size_t synced_ = 0;             // how much of the list has been followed
   std::vector<uint32_t> blocks_;  // of one call, kept for its memory
 };
 

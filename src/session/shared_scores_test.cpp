@@ -16,7 +16,7 @@ TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
     const size_t blocks = (nodes + 63) / 64;
     BlockMaxima best;
     best.Reset(blocks);
-    std::vector<double> scores(nodes, kNone);
+    ScoreColumn scores(nodes);
     std::vector<uint64_t> counted(blocks, 0);
     for (int step = 0; step < 2000; ++step) {
       const auto p = static_cast<uint32_t>(random() % nodes);
@@ -25,12 +25,12 @@ TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
       counted[p / 64] &= ~bit;
       if (random() % 3 != 0) {
         counted[p / 64] |= bit;
-        scores[p] = static_cast<double>(random() % 6);
+        scores.Set(p, static_cast<double>(random() % 6));
       }
       // Whoever does not hold the best of a block may go without looking for another.
-      if (held) best.Set(p / 64, BlockMaxima::HighestOf(scores.data(), p / 64, counted[p / 64]));
+      if (held) best.Set(p / 64, scores.HighestOf(p / 64, counted[p / 64]));
       if ((counted[p / 64] & bit) != 0) best.Raise(p, scores[p]);
-      const double highest = BlockMaxima::HighestOf(scores.data(), p / 64, counted[p / 64]);
+      const double highest = scores.HighestOf(p / 64, counted[p / 64]);
       ASSERT_EQ(best.Of(p / 64), highest);
       const auto first = std::max_element(best.blocks().begin(), best.blocks().end());
       ASSERT_EQ(best.First(), static_cast<size_t>(first - best.blocks().begin()));
@@ -40,15 +40,6 @@ TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
       ASSERT_EQ(best.regions()[region], *std::max_element(in_region.begin(), in_region.end()));
     }
   }
-}
-
-TEST(BlockMaxima, TheHighestOfABlockIsThatOfTheNodesInQuestion) {
-  std::vector<double> scores(128, 9);
-  scores[64 + 3] = 2;
-  scores[64 + 7] = 4;
-  EXPECT_EQ(BlockMaxima::HighestOf(scores.data(), 1, uint64_t{1} << 3), 2);
-  EXPECT_EQ(BlockMaxima::HighestOf(scores.data(), 1, uint64_t{1} << 3 | uint64_t{1} << 7), 4);
-  EXPECT_EQ(BlockMaxima::HighestOf(scores.data(), 1, 0), kNone);
 }
 
 TEST(BlockMaxima, TheHighestOfAWholeBlockIsFoundWhereverItIs) {

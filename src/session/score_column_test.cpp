@@ -1,0 +1,48 @@
+#include "session/score_column.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace krafla {
+namespace {
+
+TEST(ScoreColumn, TheHighestOfABlockIsThatOfTheNodesInQuestion) {
+  for (const double step : {1.0, 0.1}) {
+    ScoreColumn scores(std::vector<double>(128, 9 * step));
+    scores.Set(64 + 3, 2 * step);
+    scores.Set(64 + 7, 4 * step);
+    EXPECT_EQ(scores.HighestOf(1, uint64_t{1} << 3), 2 * step);
+    EXPECT_EQ(scores.HighestOf(1, uint64_t{1} << 3 | uint64_t{1} << 7), 4 * step);
+    EXPECT_EQ(scores.HighestOf(1, 0), ScoreColumn::kNone);
+    EXPECT_EQ(scores.FirstThatHas(1, ~uint64_t{0}, 4 * step), 64U + 7);
+    EXPECT_EQ(scores.FirstThatHas(1, ~uint64_t{0}, 9 * step), 64U);
+    EXPECT_EQ(scores.FirstThatHas(1, ~uint64_t{1}, 9 * step), 65U);
+  }
+}
+
+// Every number comes back to the last bit, however many before it were short ones.
+TEST(ScoreColumn, GivesBackWhatWasSet) {
+  std::mt19937 random(9);
+  const std::vector<double> odd = {
+      0.1,     16777217,           1e300,       -1e-300, std::nextafter(7, 8),
+      1.0 / 3, 9007199254740991.0, 100.00000001};
+  for (const double number : odd) {
+    std::vector<double> plain(200);
+    ScoreColumn scores(plain.size());
+    for (uint32_t p = 0; p < plain.size(); ++p)
+      scores.Set(p, plain[p] = static_cast<double>(p) / 4);
+    for (int step = 0; step < 300; ++step) {
+      const auto p = static_cast<uint32_t>(random() % plain.size());
+      plain[p] = step == 100 ? number : static_cast<double>(random() % 500) - 100;
+      scores.Set(p, plain[p]);
+      for (size_t at = 0; at < plain.size(); ++at) ASSERT_EQ(scores[at], plain[at]);
+    }
+    EXPECT_EQ(scores.size(), plain.size());
+  }
+}
+
+}  // namespace
+}  // namespace krafla
