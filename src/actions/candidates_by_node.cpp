@@ -57,9 +57,12 @@ void CandidatesByNode::Find(size_t block, uint64_t nodes) {
   if (count == 0) return;
   evictable_.CatchUp();
   const Cluster& cluster = session_.cluster;
+  const auto node = [&](size_t at) { return cluster.nodes_by_name[positions[at]]; };
   for (size_t i = 0; i < count; ++i) {
-    evictable_.FetchAhead<true>(side_, count, i,
-                                [&](size_t at) { return cluster.nodes_by_name[positions[at]]; });
+    evictable_.FetchAhead<true>(side_, count, i, node);
+    // Whether trying in vain matters is asked of the node's pods.
+    if (i + 3 < count) session_.kube.FetchNode(node(i + 3));
+    if (i + 1 < count) session_.kube.FetchPods(node(i + 1));
     FindAt(positions[i]);
   }
 }

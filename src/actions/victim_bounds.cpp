@@ -145,10 +145,13 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position, double* room) {
   const size_t voters = tier.voters.size();
   const uint64_t all_voters = (uint64_t{1} << voters) - 1;
   const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
-  std::array<double, ResourceKinds::kMax> all;
-  std::array<double, ResourceKinds::kMax> passing;
-  std::fill_n(all.begin(), kinds, 0);
-  std::fill_n(passing.begin(), kinds, 0);
+  // Side by side: so few numbers are cleared faster together.
+  struct OfKind {
+    double all;
+    double passing;
+  };
+  std::array<OfKind, ResourceKinds::kMax> sum;
+  std::fill_n(sum.begin(), kinds, OfKind{});
   bool decided = false;
   bool all_harmless = true;
   bool passing_harmless = true;
@@ -166,10 +169,10 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position, double* room) {
       naming |= uint64_t{named} << v;
     }
     somebody |= naming;
-    for (size_t kind = 0; kind < kinds; ++kind) all[kind] += candidate.Amount(kind);
+    for (size_t kind = 0; kind < kinds; ++kind) sum[kind].all += candidate.Amount(kind);
     all_harmless &= candidate.harmless();
     if (naming != all_voters) continue;
-    for (size_t kind = 0; kind < kinds; ++kind) passing[kind] += candidate.Amount(kind);
+    for (size_t kind = 0; kind < kinds; ++kind) sum[kind].passing += candidate.Amount(kind);
     passing_harmless &= candidate.harmless();
     decided |= candidate.first_of_job() && tier.decides;
   }
@@ -177,11 +180,10 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position, double* room) {
   // Voters agree on whom all of them name. Where they do not agree on anybody, Volcano may take
   // those whom the last ones name.
   const bool agree = decided || session_.compat.empty_intersection || voters == 1;
-  const double* goes = agree ? passing.data() : all.data();
   const double* idle = candidates_.FutureIdle(position);
   double* most_freed = &sums.most_freed[position / kBlock * kinds];
   for (size_t kind = 0; kind < kinds; ++kind) {
-    const double freed = nobody ? 0 : goes[kind];
+    const double freed = nobody ? 0 : agree ? sum[kind].passing : sum[kind].all;
     most_freed[kind] = std::max(most_freed[kind], freed);
     sums.most_anywhere[kind] = std::max(sums.most_anywhere[kind], freed);
     if (room != nullptr) {
@@ -277,7 +279,7 @@ void VictimBounds::BringUpToDate(Sums& sums, size_t block, uint64_t nodes) {
   candidates_.Find(block, nodes);
   const bool asks_room = AsksRoom(sums.tier);
   const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
-  room_.resize(asks_room ? kBlock * kinds : 0);
+  room_.resize(kBlock * kinds);
   double* room = asks_room ? room_.data() : nullptr;
   for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
     AddUp(sums,

@@ -13,7 +13,6 @@
 #include <type_traits>
 
 #include "base/check.h"
-#include "base/fetch.h"
 
 namespace krafla {
 
@@ -74,16 +73,6 @@ class ScoreColumn {
         if (double{scores[p]} == score) return static_cast<uint32_t>(p);
       }
     });
-  }
-
-  // A block will be looked at.
-  KRAFLA_FETCHES void FetchBlock(size_t block) const {
-    constexpr size_t kLine = 64;  // bytes
-    const size_t bytes = wide_ == nullptr ? sizeof(float) : sizeof(double);
-    const char* first = wide_ == nullptr ? reinterpret_cast<const char*>(narrow_.get())
-                                         : reinterpret_cast<const char*>(wide_.get());
-    for (size_t at = 0; at < kBlock * bytes; at += kLine)
-      Fetch(first + block * kBlock * bytes + at);
   }
 
  private:

@@ -23,6 +23,35 @@ TEST(ScoreColumn, TheHighestOfABlockIsThatOfTheNodesInQuestion) {
   }
 }
 
+TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
+  std::mt19937_64 random(2);
+  for (const size_t nodes : {1, 63, 64, 65, 130, 192}) {
+    for (const double step : {1.0, -0.5, 0.1}) {
+      std::vector<double> plain(nodes);
+      for (double& score : plain) score = static_cast<double>(random() % 9) * step;
+      const ScoreColumn scores(plain);
+      for (int round = 0; round < 400; ++round) {
+        const size_t block = random() % ((nodes + 63) / 64);
+        uint64_t some = random();
+        for (uint64_t i = random() % 5; i > 0; --i)
+          some = random() % 2 == 0 ? some & random() : some | random();
+        if (nodes - block * 64 < 64) some &= (uint64_t{1} << (nodes - block * 64)) - 1;
+        double highest = ScoreColumn::kNone;
+        uint32_t first = 0;
+        for (uint32_t p = static_cast<uint32_t>(block * 64); p < nodes && p / 64 == block; ++p)
+          if ((some >> p % 64 & 1) != 0 && plain[p] > highest) {
+            highest = plain[p];
+            first = p;
+          }
+        ASSERT_EQ(scores.HighestOf(block, some), highest);
+        if (some != 0) {
+          ASSERT_EQ(scores.FirstThatHas(block, some, highest), first);
+        }
+      }
+    }
+  }
+}
+
 // Every number comes back to the last bit, however many before it were short ones.
 TEST(ScoreColumn, GivesBackWhatWasSet) {
   std::mt19937 random(9);

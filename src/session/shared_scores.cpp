@@ -56,28 +56,21 @@ void SharedScores::Set(std::span<const uint32_t> positions, std::span<const doub
   any_known_ |= !positions.empty();
 }
 
-// Scores of most blocks are not in the cache: they are asked for some blocks ahead.
 void SharedScores::Tighten(std::span<const uint64_t> among) {
-  constexpr size_t kAhead = 3;
-  blocks_.clear();
   ForEachWordNotZero(
       loose_.size(), [&](size_t region) { return loose_[region]; },
       [&](size_t region, uint64_t blocks) {
         BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
-          if (among[block] != 0) blocks_.push_back(block);
+          if (among[block] == 0) return;
+          const double highest = scores_.HighestOf(block, known_[block]);
+          best_.Set(block, highest);
+          if (known_[block] != 0)
+            holders_[block] = static_cast<uint8_t>(
+                scores_.FirstThatHas(block, known_[block], highest) % BlockMaxima::kBlock);
+          SetBit(loose_, block, false);
         });
         return true;
       });
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    if (i + kAhead < blocks_.size()) scores_.FetchBlock(blocks_[i + kAhead]);
-    const uint32_t block = blocks_[i];
-    const double highest = scores_.HighestOf(block, known_[block]);
-    best_.Set(block, highest);
-    if (known_[block] != 0)
-      holders_[block] = static_cast<uint8_t>(scores_.FirstThatHas(block, known_[block], highest) %
-                                             BlockMaxima::kBlock);
-    SetBit(loose_, block, false);
-  }
 }
 
 }  // namespace krafla

@@ -54,9 +54,8 @@ class SharedScores {
   // By block: which of its nodes has its best, of several one; so a node that changes need not be
   // looked up in a table that is mostly not in the cache.
   std::vector<uint8_t> holders_;
-  std::vector<uint64_t> loose_;   // a bit per block: that node has changed since
-  size_t synced_ = 0;             // how much of the list has been followed
-  std::vector<uint32_t> blocks_;  // of one call, kept for its memory
+  std::vector<uint64_t> loose_;  // a bit per block: that node has changed since
+  size_t synced_ = 0;            // how much of the list has been followed
 };
 
 }  // namespace krafla
