@@ -109,7 +109,7 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
 }
 
 void CandidateRoom::AddUpAll(Sums& sums) {
-  evictable_.MakeAll();
+  if (sums.group.queue.valid()) evictable_.MakeAll();
   const std::vector<NodeId>& nodes = session_.cluster.nodes_by_name;
   const AmountSteps& steps = session_.node_search().Companion<Tables>().steps;
   sums.room.Make(nodes.size(), steps, [&](uint32_t p) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace krafla {
@@ -42,7 +43,12 @@ bool CandidatesByNode::Begin(QueueId queue, Asking asking) {
   is_known_.assign((nodes + kBlock - 1) / kBlock, 0);
   layout_.exact_levels = Candidate::kLevels + voters;
   layout_.amounts = layout_.exact_levels + exact;
-  layout_.words = layout_.amounts + kinds;
+  const size_t words = std::exchange(layout_.words, layout_.amounts + kinds);
+  if (words != layout_.words) {  // what is reserved was measured otherwise
+    on_.clear();
+    chunks_.clear();
+    free_words_ = 0;
+  }
   on_.resize(nodes);
   future_idle_.resize(nodes * kinds);
   return true;
@@ -95,6 +101,10 @@ void CandidatesByNode::FindAt(uint32_t position) {
     for (const VotingTier& tier : session_.voting_tiers(side_.asking))
       for (const VictimLevels* voter : tier.voters)
         *words++ = static_cast<uint64_t>(LevelOf(voter, id));
+#ifdef KRAFLA_VERIFY
+    std::fill(words, words + layout_.amounts - layout_.exact_levels,
+              std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
+#endif
     words += layout_.amounts - layout_.exact_levels;
     const Resource& request = cluster.classes[task.cls].request;
     for (int kind = 0; kind < kinds; ++kind) *words++ = std::bit_cast<uint64_t>(request.Get(kind));

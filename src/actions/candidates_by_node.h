@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "actions/evictable_tasks.h"
+#include "base/check.h"
 #include "base/words_of_bits.h"
 #include "session/amount_columns.h"
 #include "session/session.h"
@@ -37,7 +38,11 @@ class CandidatesByNode {
     int64_t Level(size_t voter) const { return static_cast<int64_t>(words_[kLevels + voter]); }
     // What a voter who knows it exactly says; by those voters, once it is set.
     double ExactLevel(size_t voter) const {
-      return std::bit_cast<double>(words_[layout_->exact_levels + voter]);
+      const auto level = std::bit_cast<double>(words_[layout_->exact_levels + voter]);
+#ifdef KRAFLA_VERIFY
+      KRAFLA_CHECK(level == level, "a level is set before it is asked for");
+#endif
+      return level;
     }
     double Amount(size_t kind) const {
       return std::bit_cast<double>(words_[layout_->amounts + kind]);

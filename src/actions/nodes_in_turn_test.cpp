@@ -11,6 +11,7 @@
 
 #include "base/words_of_bits.h"
 #include "session/block_maxima.h"
+#include "support/score_columns.h"
 
 namespace krafla {
 namespace {
@@ -22,7 +23,7 @@ class World {
  public:
   World(std::mt19937& random, uint32_t nodes)
       : random_(random),
-        scores_(nodes),
+        scores_(testing::ColumnOf(std::vector<double>(nodes, 0))),
         allowed_((nodes + 63) / 64),
         room_(allowed_.size()),
         block_best_(allowed_.size(), kNone),
@@ -35,7 +36,7 @@ class World {
 
   // Another score, and room or none.
   void Change(uint32_t p) {
-    scores_.Set(p, static_cast<double>(random_() % 7));
+    testing::SetScore(scores_, p, static_cast<double>(random_() % 7));
     SetBit(room_, p, random_() % 3 != 0);
     block_best_[p / 64] = std::max(block_best_[p / 64], scores_[p]);
     region_best_[p / 4096] = std::max(region_best_[p / 4096], scores_[p]);
@@ -117,7 +118,7 @@ TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
 }
 
 TEST(NodesInTurn, WithoutAFilterAllOthersMayCome) {
-  const ScoreColumn scores(std::vector<double>{1, 3, 2});
+  const ScoreColumn scores = testing::ColumnOf({1, 3, 2});
   const std::vector<uint64_t> allowed{7};
   const std::vector<double> best{3};
   const NodeRanking ranking{

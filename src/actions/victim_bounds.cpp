@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -17,6 +18,13 @@ namespace {
 constexpr uint32_t kBlock = AmountColumns::kBlock;
 
 constexpr double kSlack = CandidatesByNode::kSlack;
+
+// What goes where there will be `room` and now is `idle`. Of large amounts a sum has lost the last
+// digits, and more than the slack: as much is allowed for.
+double MostFreed(double room, double idle) {
+  constexpr double kLost = 4 * std::numeric_limits<double>::epsilon();
+  return room - idle + kLost * std::max(std::abs(room), std::abs(idle));
+}
 
 }  // namespace
 
@@ -388,7 +396,7 @@ uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint6
     const uint32_t p =
         static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(rest));
     const bool enough = FreesEnough([&](size_t kind) {
-      return sums.freed.empty() ? sums.room.At(p, kind) - candidates_.FutureIdle(p)[kind]
+      return sums.freed.empty() ? MostFreed(sums.room.At(p, kind), candidates_.FutureIdle(p)[kind])
                                 : sums.freed[p * kinds + kind];
     });
     if (!enough) nodes &= ~(rest & -rest);
@@ -418,6 +426,7 @@ void VictimBounds::FindHighest(size_t block, uint64_t nodes) {
 
 // The exact levels of the candidates on a node.
 void VictimBounds::FindHighest(uint32_t p) {
+  KRAFLA_CHECK(candidates_.IsKnown(p), "levels are those of candidates that are known");
   SetBit(fallen_, p, false);
   for (ExactVoter& voter : exact_) {
     double highest = -std::numeric_limits<double>::infinity();

@@ -316,6 +316,34 @@ std::vector<Setting> Settings() {
   return settings;
 }
 
+// Of amounts of which a sum loses the last digits nobody is left out for what was lost.
+TEST(VictimBounds, LargeAmountsAreNotTakenForTooLittle) {
+  for (const char* units : {"80000000000000", "200000000000000", "9000000000000000"}) {
+    const std::string has = "cpu 16, memory 64Gi, pods 110, example.com/x " + std::string(units);
+    const auto pod = [](const char* name, const char* node, int asks, const char* priority) {
+      return PodYaml({.name = std::string(name) + "-0",
+                      .group = name,
+                      .node = node,
+                      .asks = "cpu 1, memory 1Gi, example.com/x " + std::to_string(asks),
+                      .priority = priority});
+    };
+    const auto group = [](const char* name, const char* priority, const char* phase) {
+      return PodGroupYaml({.name = name, .queue = "q", .priority = priority, .phase = phase});
+    };
+    Cycle cycle(
+        {.cluster =
+             PriorityClassesYaml() + NodeYaml({.name = "n0", .has = has}) +
+             NodeYaml({.name = "n1", .has = has}) +
+             QueueYaml({.name = "q", .capability = "cpu 64, memory 256Gi, example.com/x 2211"}) +
+             group("a", "low", "Running") + group("b", "low", "Running") +
+             group("w", "high", "Inqueue") + pod("a", "n0", 10, "low") +
+             pod("b", "n1", 2201, "low") + pod("w", "", 2201, "high"),
+         .config = ConfigYaml({.tiers = {"priority conformance", "predicates proportion"}})});
+    cycle.Run();
+    EXPECT_EQ(cycle.Evictions(), std::vector<std::string>{"default/b-0"}) << units;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Settings, VictimBoundsTest, ::testing::ValuesIn(Settings()));
 
 }  // namespace

@@ -85,19 +85,20 @@ void AmountColumns::SetRowsOfMany(Column& column, size_t block, uint64_t nodes) 
 }
 
 void AmountColumns::SetMany(size_t block, uint64_t nodes, std::span<const double> amounts) {
-  if (nodes == 0) return;
+  // A table of all steps is not worth it for so few.
   constexpr int kFew = 2;
-  const int count = std::popcount(nodes);
+  const bool few = std::popcount(nodes) <= kFew;
   const size_t kinds = columns_.size();
   for (size_t kind = 0; kind < kinds; ++kind) {
     Column& column = columns_[kind];
     uint64_t others = 0;  // that have another amount now
-    const double* amount = &amounts[kind];
-    for (uint64_t rest = nodes; rest != 0; rest &= rest - 1, amount += kinds) {
+    size_t at = kind;
+    for (uint64_t rest = nodes; rest != 0; rest &= rest - 1, at += kinds) {
       const size_t position = block * kBlock + static_cast<size_t>(std::countr_zero(rest));
-      if (count <= kFew) {
-        Set(static_cast<uint32_t>(position), kind, *amount);
-      } else if (std::exchange(column.amounts[position], *amount) != *amount) {
+      if (std::exchange(column.amounts[position], amounts[at]) == amounts[at]) continue;
+      if (few) {
+        if (!column.steps.empty()) SetRows(column, static_cast<uint32_t>(position));
+      } else {
         others |= rest & -rest;
       }
     }

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "support/score_columns.h"
+
 namespace krafla {
 namespace {
 
@@ -13,8 +15,9 @@ TEST(FittingNodes, TheBestFollowsEveryChange) {
   std::mt19937 random(5);
   for (const uint32_t nodes : {1U, 64U, 130U, 5000U}) {
     const size_t blocks = (nodes + 63) / 64;
-    ScoreColumn scores(nodes);
-    for (uint32_t p = 0; p < nodes; ++p) scores.Set(p, static_cast<double>(random() % 6));
+    ScoreColumn scores = testing::ColumnOf(std::vector<double>(nodes, 0));
+    for (uint32_t p = 0; p < nodes; ++p)
+      testing::SetScore(scores, p, static_cast<double>(random() % 6));
     FittingNodes fitting;
     fitting.Begin(blocks);
     fitting.later.assign(blocks, 0);
@@ -42,7 +45,7 @@ TEST(FittingNodes, TheBestFollowsEveryChange) {
         SetBit(fitting.refuses, p, true);
       } else {
         fitting.Forget(p);
-        scores.Set(p, static_cast<double>(random() % 6));
+        testing::SetScore(scores, p, static_cast<double>(random() % 6));
         draw(p);
       }
       fitting.Follow(p, scores);

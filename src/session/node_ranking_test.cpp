@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "support/score_columns.h"
+
 namespace krafla {
 namespace {
 
@@ -31,11 +33,11 @@ struct World {
 
 World RandomWorld(std::mt19937& random, uint32_t nodes) {
   World world;
-  world.scores = ScoreColumn(nodes);
+  std::vector<double> scores(nodes);
   // Few different scores, so that there are ties within and between blocks; whole ones or not.
   const double step = random() % 2 == 0 ? 1 : 0.1;
-  for (uint32_t p = 0; p < nodes; ++p)
-    world.scores.Set(p, static_cast<double>(random() % 5) * step);
+  for (double& score : scores) score = static_cast<double>(random() % 5) * step;
+  world.scores = testing::ColumnOf(scores);
   const size_t words = (nodes + 63) / 64;
   world.allowed.resize(words);
   world.among.resize(words);
@@ -77,7 +79,7 @@ TEST(BestFirst, GoesThroughNodesAsIfTheyWereSorted) {
 
 TEST(NodeRanking, CountsWhatIsAllowedAndNotLeftOut) {
   World world;
-  world.scores = ScoreColumn(std::vector<double>(70, 0));
+  world.scores = testing::ColumnOf(std::vector<double>(70, 0));
   world.allowed = {uint64_t{1} << 3, uint64_t{1} << 5};
   world.block_best = {0, 0};
   world.left_out.assign(70, false);

@@ -21,20 +21,18 @@ class ScoreColumn {
   static constexpr uint32_t kBlock = 64;  // nodes, a bit each in one word
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-  // Memory that is touched where something is set.
-  explicit ScoreColumn(size_t nodes)
-      : nodes_(nodes), narrow_(std::make_unique_for_overwrite<float[]>(nodes)) {}
-  explicit ScoreColumn(std::span<const double> scores) : ScoreColumn(scores.size()) {
-    for (uint32_t p = 0; p < scores.size(); ++p) Set(p, scores[p]);
-  }
+  // Memory is there once something is set, and touched where it is.
+  explicit ScoreColumn(size_t nodes) : nodes_(nodes) {}
 
   size_t size() const { return nodes_; }
   double operator[](size_t position) const {
     return wide_ == nullptr ? double{narrow_[position]} : wide_[position];
   }
-  void Set(uint32_t position, double score) { Set({&position, 1}, {&score, 1}); }
-  void Set(std::span<const uint32_t> positions, std::span<const double> scores) {
+  // `set_before`: the nodes of which a score is still wanted, a bit each; others may be forgotten.
+  void Set(std::span<const uint32_t> positions, std::span<const double> scores,
+           std::span<const uint64_t> set_before) {
     if (wide_ == nullptr) {
+      if (narrow_ == nullptr) narrow_ = std::make_unique_for_overwrite<float[]>(nodes_);
       bool exact = true;
       for (size_t i = 0; i < positions.size(); ++i) {
         const auto narrow = static_cast<float>(scores[i]);
@@ -42,7 +40,7 @@ class ScoreColumn {
         exact &= double{narrow} == scores[i];
       }
       if (exact) return;
-      Widen();
+      Widen(set_before);
     }
     for (size_t i = 0; i < positions.size(); ++i) wide_[positions[i]] = scores[i];
   }
@@ -59,8 +57,9 @@ class ScoreColumn {
   double HighestOf(size_t block, uint64_t nodes) const {
     return Visit([&](const auto* scores) -> double {
       auto highest = -std::numeric_limits<std::remove_cvref_t<decltype(*scores)>>::infinity();
-      for (scores += block * kBlock; nodes != 0; nodes &= nodes - 1)
-        highest = std::max(highest, scores[std::countr_zero(nodes)]);
+      for (; nodes != 0; nodes &= nodes - 1)
+        highest = std::max(highest,
+                           scores[block * kBlock + static_cast<size_t>(std::countr_zero(nodes))]);
       return highest;
     });
   }
@@ -76,9 +75,14 @@ class ScoreColumn {
   }
 
  private:
-  void Widen() {
+  // Mostly the first scores tell, and nothing has to be copied.
+  void Widen(std::span<const uint64_t> set_before) {
     wide_ = std::make_unique_for_overwrite<double[]>(nodes_);
-    std::copy_n(narrow_.get(), nodes_, wide_.get());
+    for (size_t block = 0; block < set_before.size(); ++block)
+      for (uint64_t nodes = set_before[block]; nodes != 0; nodes &= nodes - 1) {
+        const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(nodes));
+        wide_[p] = narrow_[p];
+      }
     narrow_.reset();
   }
 

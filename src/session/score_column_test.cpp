@@ -6,14 +6,19 @@
 #include <random>
 #include <vector>
 
+#include "support/score_columns.h"
+
 namespace krafla {
 namespace {
 
+using testing::ColumnOf;
+using testing::SetScore;
+
 TEST(ScoreColumn, TheHighestOfABlockIsThatOfTheNodesInQuestion) {
   for (const double step : {1.0, 0.1}) {
-    ScoreColumn scores(std::vector<double>(128, 9 * step));
-    scores.Set(64 + 3, 2 * step);
-    scores.Set(64 + 7, 4 * step);
+    ScoreColumn scores = ColumnOf(std::vector<double>(128, 9 * step));
+    SetScore(scores, 64 + 3, 2 * step);
+    SetScore(scores, 64 + 7, 4 * step);
     EXPECT_EQ(scores.HighestOf(1, uint64_t{1} << 3), 2 * step);
     EXPECT_EQ(scores.HighestOf(1, uint64_t{1} << 3 | uint64_t{1} << 7), 4 * step);
     EXPECT_EQ(scores.HighestOf(1, 0), ScoreColumn::kNone);
@@ -29,7 +34,7 @@ TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
     for (const double step : {1.0, -0.5, 0.1}) {
       std::vector<double> plain(nodes);
       for (double& score : plain) score = static_cast<double>(random() % 9) * step;
-      const ScoreColumn scores(plain);
+      const ScoreColumn scores = ColumnOf(plain);
       for (int round = 0; round < 400; ++round) {
         const size_t block = random() % ((nodes + 63) / 64);
         uint64_t some = random();
@@ -60,17 +65,32 @@ TEST(ScoreColumn, GivesBackWhatWasSet) {
       1.0 / 3, 9007199254740991.0, 100.00000001};
   for (const double number : odd) {
     std::vector<double> plain(200);
-    ScoreColumn scores(plain.size());
-    for (uint32_t p = 0; p < plain.size(); ++p)
-      scores.Set(p, plain[p] = static_cast<double>(p) / 4);
+    for (size_t p = 0; p < plain.size(); ++p) plain[p] = static_cast<double>(p) / 4;
+    ScoreColumn scores = ColumnOf(plain);
     for (int step = 0; step < 300; ++step) {
       const auto p = static_cast<uint32_t>(random() % plain.size());
       plain[p] = step == 100 ? number : static_cast<double>(random() % 500) - 100;
-      scores.Set(p, plain[p]);
+      SetScore(scores, p, plain[p]);
       for (size_t at = 0; at < plain.size(); ++at) ASSERT_EQ(scores[at], plain[at]);
     }
     EXPECT_EQ(scores.size(), plain.size());
   }
+}
+
+// One of several that are set together does not fit: those before it, and those that were set
+// earlier and are still wanted, are as they were.
+TEST(ScoreColumn, WidensInTheMiddleOfWhatIsSetTogether) {
+  ScoreColumn scores(200);
+  const std::vector<uint32_t> early = {3, 64, 199};
+  scores.Set(early, std::vector<double>{1, 2, 3}, {});
+  const std::vector<uint64_t> wanted = {uint64_t{1} << 3, 1, 0, 0};
+  const std::vector<uint32_t> late = {5, 6, 70};
+  scores.Set(late, std::vector<double>{7, 0.1, 8}, wanted);
+  EXPECT_EQ(scores[3], 1);
+  EXPECT_EQ(scores[64], 2);
+  EXPECT_EQ(scores[5], 7);
+  EXPECT_EQ(scores[6], 0.1);
+  EXPECT_EQ(scores[70], 8);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ void SharedScores::CatchUp(std::span<const uint32_t> changed) {
 
 void SharedScores::Set(std::span<const uint32_t> positions, std::span<const double> scores) {
   constexpr uint32_t kBlock = BlockMaxima::kBlock;
-  scores_.Set(positions, scores);
+  scores_.Set(positions, scores, known_);
   for (size_t i = 0; i < positions.size();) {
     const uint32_t block = positions[i] / kBlock;
     uint64_t known = known_[block];

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "support/score_columns.h"
+
 namespace krafla {
 namespace {
 
@@ -16,7 +18,7 @@ TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
     const size_t blocks = (nodes + 63) / 64;
     BlockMaxima best;
     best.Reset(blocks);
-    ScoreColumn scores(nodes);
+    ScoreColumn scores = testing::ColumnOf(std::vector<double>(nodes, 0));
     std::vector<uint64_t> counted(blocks, 0);
     for (int step = 0; step < 2000; ++step) {
       const auto p = static_cast<uint32_t>(random() % nodes);
@@ -25,7 +27,7 @@ TEST(BlockMaxima, FollowTheBestOfEachBlockAndRegion) {
       counted[p / 64] &= ~bit;
       if (random() % 3 != 0) {
         counted[p / 64] |= bit;
-        scores.Set(p, static_cast<double>(random() % 6));
+        testing::SetScore(scores, p, static_cast<double>(random() % 6));
       }
       // Whoever does not hold the best of a block may go without looking for another.
       if (held) best.Set(p / 64, scores.HighestOf(p / 64, counted[p / 64]));
