@@ -53,14 +53,10 @@ class EvictableTasks {
   KRAFLA_FETCHES void FetchAhead(Side side, size_t nodes, size_t at, NodeAt&& node) const {
     const Cluster& cluster = session_.cluster;
     if (tasks_.empty()) return FetchTasksAhead<true>(cluster, nodes, at, node);
-    // Nodes from one to the next. Each thing is found through what was asked for a step before.
     constexpr size_t kJobsAt = 1;
     constexpr size_t kTasksAt = 3;
     constexpr size_t kOursAt = kLooks ? 5 : 2;
-    constexpr size_t kListsAt = kOursAt + 2;
-    constexpr size_t kNodesAt = kListsAt + 2;
-    if (at + kNodesAt < nodes) Fetch(&cluster.nodes[node(at + kNodesAt)].tasks);
-    if (at + kListsAt < nodes) Fetch(cluster.nodes[node(at + kListsAt)].tasks.data());
+    FetchListsAhead<kOursAt + 2>(cluster, nodes, at, node);
     if (at + kOursAt < nodes)
       for (const TaskId id : cluster.nodes[node(at + kOursAt)].tasks) Fetch(&tasks_[id.value]);
     if (kLooks && at + kTasksAt < nodes)

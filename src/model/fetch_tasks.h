@@ -9,18 +9,24 @@
 
 namespace krafla {
 
+// The lists of tasks on nodes, so that they are there `kListsAt` nodes before their turn; it has
+// come to node(at). Each thing is found through what was asked for a step before.
+template <size_t kListsAt, class NodeAt>
+KRAFLA_FETCHES void FetchListsAhead(const Cluster& cluster, size_t nodes, size_t at,
+                                    NodeAt&& node) {
+  constexpr size_t kNodesAt = kListsAt + 2;
+  if (at + kNodesAt < nodes) Fetch(&cluster.nodes[node(at + kNodesAt)].tasks);
+  if (at + kListsAt < nodes) Fetch(cluster.nodes[node(at + kListsAt)].tasks.data());
+}
+
 // For whoever goes through nodes and the tasks on them: the turn has come to node(at). `kJobs`:
 // also the jobs of these tasks.
 template <bool kJobs = false, class NodeAt>
 KRAFLA_FETCHES void FetchTasksAhead(const Cluster& cluster, size_t nodes, size_t at,
                                     NodeAt&& node) {
-  // Nodes from one to the next. Each thing is found through what was asked for a step before.
   constexpr size_t kJobsAt = 1;
   constexpr size_t kTasksAt = kJobs ? 3 : 2;
-  constexpr size_t kListsAt = kTasksAt + 2;
-  constexpr size_t kNodesAt = kListsAt + 2;
-  if (at + kNodesAt < nodes) Fetch(&cluster.nodes[node(at + kNodesAt)].tasks);
-  if (at + kListsAt < nodes) Fetch(cluster.nodes[node(at + kListsAt)].tasks.data());
+  FetchListsAhead<kTasksAt + 2>(cluster, nodes, at, node);
   if (at + kTasksAt < nodes)
     for (const TaskId id : cluster.nodes[node(at + kTasksAt)].tasks) Fetch(&cluster.tasks[id]);
   if (kJobs && at + kJobsAt < nodes)
