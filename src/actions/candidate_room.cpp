@@ -18,9 +18,7 @@ constexpr uint32_t kWord = 64;
 // Sums made in another order may differ in the last bits; a node too many is only asked.
 constexpr double kSlack = 1;
 
-// Groups that are kept: one or two for each of the queues that starve.
-constexpr size_t kMaxGroups = 32;
-// … and requests in each.
+// Requests that are kept of a group.
 constexpr size_t kMaxRequests = 256;
 // None has been given to a class yet.
 constexpr uint32_t kNoNumber = UINT32_MAX;
@@ -79,11 +77,11 @@ CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
     Synchronize(**found);
     return **found;
   }
-  if (tables.groups.size() >= kMaxGroups)
-    tables.groups.erase(
-        std::min_element(tables.groups.begin(), tables.groups.end(),
-                         [](const auto& l, const auto& r) { return l->used < r->used; }));
-  Sums& sums = *tables.groups.emplace_back(std::make_unique<Sums>());
+  // Beyond so many, the one that was not asked for longest hands its memory over.
+  if (tables.groups.size() < session_.node_search().limits().groups)
+    tables.groups.push_back(std::make_unique<Sums>());
+  Sums& sums = **std::min_element(tables.groups.begin(), tables.groups.end(),
+                                  [](const auto& l, const auto& r) { return l->used < r->used; });
   sums.used = ++tables.asked;
   Make(sums, group);
   return sums;
@@ -103,6 +101,7 @@ void CandidateRoom::Make(Sums& sums, const Group& group) {
   sums.group = group;
   sums.requests.clear();
   sums.candidates.assign(n, 0);
+  sums.all_candidates = 0;
   sums.with_candidates.assign((n + kWord - 1) / kWord, 0);
   AddUpAll(sums);
   sums.synced = session_.node_changes().size();

@@ -43,13 +43,11 @@ bool CandidatesByNode::Begin(QueueId queue, Asking asking) {
   is_known_.assign((nodes + kBlock - 1) / kBlock, 0);
   layout_.exact_levels = Candidate::kLevels + voters;
   layout_.amounts = layout_.exact_levels + exact;
-  const size_t words = std::exchange(layout_.words, layout_.amounts + kinds);
-  if (words != layout_.words) {  // what is reserved was measured otherwise
-    on_.clear();
-    chunks_.clear();
-    free_words_ = 0;
-  }
-  on_.resize(nodes);
+  layout_.words = layout_.amounts + kinds;
+  // The chunks of the last ones serve these.
+  on_.assign(nodes, {});
+  chunks_used_ = 0;
+  free_words_ = 0;
   future_idle_.resize(nodes * kinds);
   return true;
 }
@@ -66,6 +64,7 @@ void CandidatesByNode::Find(size_t block, uint64_t nodes) {
   const auto node = [&](size_t at) { return cluster.nodes_by_name[positions[at]]; };
   for (size_t i = 0; i < count; ++i) {
     evictable_.FetchAhead<true>(side_, count, i, node);
+    if (i + 2 < count) FetchFutureIdle(cluster, node(i + 2));
     // Whether trying in vain matters is asked of the node's pods.
     if (i + 3 < count) session_.kube.FetchNode(node(i + 3));
     if (i + 1 < count) session_.kube.FetchPods(node(i + 1));
@@ -118,9 +117,14 @@ void CandidatesByNode::Reserve(OnNode& here, size_t count) {
   here.capacity = static_cast<uint32_t>(std::max<size_t>(count, 2 * size_t{here.capacity}));
   const size_t words = here.capacity * layout_.words;
   if (words > free_words_) {
-    free_words_ = std::max(words, kChunk);
-    chunks_.push_back(std::make_unique_for_overwrite<uint64_t[]>(free_words_));
-    free_ = chunks_.back().get();
+    if (chunks_used_ == chunks_.size()) chunks_.emplace_back();
+    Chunk& chunk = chunks_[chunks_used_++];
+    if (chunk.size < words) {
+      chunk.size = std::max(words, kChunk);
+      chunk.words = std::make_unique_for_overwrite<uint64_t[]>(chunk.size);
+    }
+    free_words_ = chunk.size;
+    free_ = chunk.words.get();
   }
   here.words = free_;
   free_ += words;

@@ -114,8 +114,14 @@ class CandidatesByNode {
   std::vector<uint64_t> is_known_;  // a bit per node; empty before the first Begin
   Candidate::Layout layout_;
   std::vector<OnNode> on_;  // by position
-  // Where these words are: chunks of which the last has some left. Whoever needs more moves.
-  std::vector<std::unique_ptr<uint64_t[]>> chunks_;
+  // Where these words are: chunks of which the last one in use has some left. Whoever needs more
+  // moves.
+  struct Chunk {
+    std::unique_ptr<uint64_t[]> words;
+    size_t size = 0;
+  };
+  std::vector<Chunk> chunks_;
+  size_t chunks_used_ = 0;
   uint64_t* free_ = nullptr;
   size_t free_words_ = 0;
   std::vector<double> future_idle_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -127,9 +128,14 @@ void VictimBounds::Changed(NodeId node) {
 }
 
 // Nothing that is known of candidates of another queue, or in another state, is good for this one.
-// False: what is known is.
+// False: what is known is. Queues have their turns one after the other, so sums of the last one are
+// not asked for any more: their memory serves those of the next.
 bool VictimBounds::AskAbout(QueueId queue) {
   if (!candidates_.Begin(queue, asking_)) return false;
+  std::move(sums_.begin(), sums_.end(), std::back_inserter(spare_));
+  sums_.clear();
+  changes_.clear();
+  changes_before_ = 0;
   if (exact_.empty()) return true;
   const size_t nodes = session_.cluster.nodes_by_name.size();
   fallen_.assign((nodes + kBlock - 1) / kBlock, 0);
@@ -221,14 +227,14 @@ bool VictimBounds::GivesMore(const VictimLevels& voter, CandidatesByNode::Candid
   return true;
 }
 
-VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task) {
+VictimBounds::Sums& VictimBounds::SumsOf(size_t tier, TaskId task) {
   needed_.clear();
   for (const VictimLevels* voter : Tiers()[tier].voters) {
     needed_.push_back(LevelNeededBy(voter, task));
     needed_.push_back(voter != nullptr && voter->state ? static_cast<int64_t>(voter->state()) : 0);
   }
   const auto found = std::find_if(sums_.begin(), sums_.end(), [&](const auto& sums) {
-    return sums->queue == queue && sums->tier == tier && sums->needed == needed_;
+    return sums->tier == tier && sums->needed == needed_;
   });
   if (found != sums_.end()) {
     CatchUp(**found);
@@ -239,11 +245,16 @@ VictimBounds::Sums& VictimBounds::SumsOf(QueueId queue, size_t tier, TaskId task
   const size_t bytes = session_.cluster.nodes_by_name.size() *
                        static_cast<size_t>(session_.cluster.kinds.size()) *
                        AmountColumns::kBytesPerNode;
-  if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1)))
-    sums_.erase(std::min_element(sums_.begin(), sums_.end(),
-                                 [](const auto& l, const auto& r) { return l->used < r->used; }));
-  Sums& sums = *sums_.emplace_back(std::make_unique<Sums>());
-  sums.queue = queue;
+  if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1))) {
+    const auto oldest =
+        std::min_element(sums_.begin(), sums_.end(),
+                         [](const auto& l, const auto& r) { return l->used < r->used; });
+    spare_.push_back(std::move(*oldest));
+    sums_.erase(oldest);
+  }
+  if (spare_.empty()) spare_.push_back(std::make_unique<Sums>());
+  Sums& sums = *sums_.emplace_back(std::move(spare_.back()));
+  spare_.pop_back();
   sums.tier = tier;
   sums.first_voter = 0;
   for (size_t t = 0; t < tier; ++t) sums.first_voter += Tiers()[t].voters.size();
@@ -257,20 +268,22 @@ void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
   const size_t blocks = (n + kBlock - 1) / kBlock;
   const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
+  // Sums that were others before: of nodes all of which are stale, only what is told of many has to
+  // be forgotten.
   if (AsksRoom(sums.tier)) {
+    sums.freed.clear();
     sums.room.Begin(n, asked_steps_);
   } else {
     sums.freed.resize(n * kinds);
   }
-  sums.most_freed.resize(blocks * kinds);
-  sums.most_anywhere.resize(kinds);
+  sums.most_freed.assign(blocks * kinds, 0);
+  sums.most_anywhere.assign(kinds, 0);
   sums.stale.assign(blocks, ~uint64_t{0});
-  sums.decided.resize(blocks);
-  sums.nobody.resize(blocks);
-  sums.harmless.resize(blocks);
-  sums.known.resize(blocks);
+  for (auto* bits : {&sums.decided, &sums.nobody, &sums.harmless, &sums.known})
+    bits->assign(blocks, 0);
   sums.fitting.assign(blocks, ~uint64_t{0});
   sums.synced = changes_.size();
+  sums.asked_by = {};
 }
 
 void VictimBounds::CatchUp(Sums& sums) {
@@ -356,7 +369,7 @@ bool VictimBounds::AskTiers() {
   for (size_t t = 0; t < Tiers().size(); ++t)
     if (!Tiers()[t].voters.empty()) {
       TierQuestion& question = tiers_.emplace_back();
-      question.sums = &SumsOf(queue, t, task_);
+      question.sums = &SumsOf(t, task_);
       question.made = question.sums->made;
       for (ExactVoter& voter : exact_)
         if (voter.tier == t) question.exact = &voter;

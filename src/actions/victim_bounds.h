@@ -72,9 +72,8 @@ class VictimBounds {
   const Taken& taken();
 
  private:
-  // What one tier may let go, for tasks of a queue that need the same levels.
+  // What one tier may let go, for tasks of the queue that need the same levels.
   struct Sums {
-    QueueId queue;
     size_t tier = 0;
     size_t first_voter = 0;             // of the tier, among all of them
     std::vector<int64_t> needed;        // by voter
@@ -105,7 +104,7 @@ class VictimBounds {
   bool AskTiers();
   void NoteLevels(TaskChange change);
   void FollowLevels(JobId job);
-  Sums& SumsOf(QueueId queue, size_t tier, TaskId task);
+  Sums& SumsOf(size_t tier, TaskId task);
   void Begin(Sums& sums);
   void CatchUp(Sums& sums);
   void BringUpToDate(Sums& sums, size_t block, uint64_t nodes);
@@ -140,9 +139,11 @@ class VictimBounds {
   Session& session_;
   AmountSteps asked_steps_;  // made when first needed
   Asking asking_ = Asking::kPreempt;
-  std::vector<std::unique_ptr<Sums>> sums_;
+  std::vector<std::unique_ptr<Sums>> sums_;   // of the queue that is asked about
+  std::vector<std::unique_ptr<Sums>> spare_;  // kept for their memory
   uint64_t asked_ = 0;
-  // Nodes on which something has changed, in order; how far the session's lists are in it.
+  // Nodes on which something has changed since the queue's turn began, in order; how far the
+  // session's lists are in it.
   std::vector<NodeId> changes_;
   size_t changes_before_ = 0;          // … when the task came that GoOn goes on from
   std::vector<uint32_t> may_be_more_;  // positions where only exact levels may have risen since

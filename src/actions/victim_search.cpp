@@ -53,10 +53,8 @@ void NoteShort(Session& s, TaskId task, NodeId node, ShortCode code, size_t cand
 
 // What is kept of a node stands in many tables: asked for together, it comes at once.
 KRAFLA_FETCHES void FetchWhatIsOf(const Session& s, NodeId node) {
-  const Cluster& cluster = s.cluster;
-  for (const auto* amounts : {&cluster.idle, &cluster.releasing, &cluster.pipelined})
-    Fetch(&(*amounts)[node]);
-  Fetch(&cluster.nodes[node].tasks);
+  FetchFutureIdle(s.cluster, node);
+  Fetch(&s.cluster.nodes[node].tasks);
   s.kube.FetchNode(node);
 }
 

@@ -122,6 +122,7 @@ class Assembly {
       ++placed;
     }
     tasks.resize(placed);
+    cluster_.tasks_by_name = placed;
     FillLists();
     for (Job& job : cluster_.jobs) SortByUid(job);
     Warn();

@@ -120,6 +120,7 @@ TEST(ClusterBuilder, TasksOfAJobStandByUidAndOfANodeByName) {
   for (const TaskId id : cluster.nodes[NodeId(0)].tasks)
     by_name += cluster.Text(cluster.tasks[id].name);
   EXPECT_EQ(by_name, "abc");
+  EXPECT_EQ(cluster.tasks_by_name, 3U);
   EXPECT_EQ(cluster.idle[NodeId(0)].cpu(), 1000);
 }
 

@@ -73,6 +73,9 @@ std::string Describe(const Cluster& c) {
     if (!c.tasks[t].job.valid())
       loose.insert(c.TaskKey(t) + "@" + std::string(c.Text(c.tasks[t].node_name)));
   for (const std::string& task : loose) text += "loose " + task + "\n";
+  EXPECT_LE(c.tasks_by_name, c.tasks.size());
+  for (uint32_t t = 1; t < c.tasks_by_name; ++t)
+    EXPECT_TRUE(c.TaskNameLess(TaskId(t - 1), TaskId(t))) << "numbered as names sort: " << t;
   return text + "total " + amount(c.total);
 }
 

@@ -19,6 +19,12 @@ KRAFLA_FETCHES void FetchListsAhead(const Cluster& cluster, size_t nodes, size_t
   if (at + kListsAt < nodes) Fetch(cluster.nodes[node(at + kListsAt)].tasks.data());
 }
 
+// What is free on a node, and will be.
+KRAFLA_FETCHES void FetchFutureIdle(const Cluster& cluster, NodeId node) {
+  for (const auto* amounts : {&cluster.idle, &cluster.releasing, &cluster.pipelined})
+    Fetch(&(*amounts)[node]);
+}
+
 // For whoever goes through nodes and the tasks on them: the turn has come to node(at). `kJobs`:
 // also the jobs of these tasks.
 template <bool kJobs = false, class NodeAt>

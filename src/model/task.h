@@ -77,6 +77,7 @@ struct alignas(64) Task {
   bool eviction_occurred = false;  // it was pipelined behind an eviction
   bool unready = false;            // it runs, and its condition Ready is there and not True
   ZoneAccess zones;
+  StrId priority_class = kEmptyStr;
   Timestamp scheduled_at;  // when PodScheduled became True, absent when it is not
 
   int64_t cooldown_ns = -1;  // -1: no valid cooldown
@@ -89,7 +90,6 @@ struct alignas(64) Task {
   StrId role = kEmptyStr;       // volcano.sh/task-spec
   StrId node_name = kEmptyStr;  // spec.nodeName, also when that node is unknown
   StrId nominated_node = kEmptyStr;
-  StrId priority_class = kEmptyStr;
   LabelSetId labels;
 };
 static_assert(sizeof(Task) == 128 && std::is_trivially_copyable_v<Task>);

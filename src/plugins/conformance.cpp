@@ -61,9 +61,10 @@ class ConformancePlugin final : public Plugin, public DrainGuard {
   }
 
   bool IsCritical(TaskId id) const {
+    // Its class names the namespace too, and there are few of them: they are in the cache.
     const Task& task = cluster_->tasks[id];
     return task.priority_class == cluster_critical_ || task.priority_class == node_critical_ ||
-           task.ns == system_namespace_;
+           cluster_->classes[task.cls].ns == system_namespace_;
   }
 
   const Cluster* cluster_ = nullptr;

@@ -35,9 +35,12 @@ bool FittingNodes::IsBetterAsked(size_t changes) const {
 void FittingNodes::FollowAll(const ScoreColumn& scores) {
   best_.Reset(now.size());
   holders_.assign(now.size(), kUnknown);
-  for (size_t block = 0; block < now.size(); ++block)
+  constexpr size_t kAhead = 8;
+  for (size_t block = 0; block < now.size(); ++block) {
+    if (block + kAhead < now.size() && Now(block + kAhead) != 0) scores.FetchBlock(block + kAhead);
     if (const uint64_t nodes = Now(block); nodes != 0)
       best_.Set(block, scores.HighestOf(block, nodes));
+  }
 }
 
 void FittingNodes::Follow(uint32_t position, const ScoreColumn& scores) {

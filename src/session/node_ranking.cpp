@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "base/words_of_bits.h"
@@ -162,14 +161,14 @@ void BestFirst::FindBest(Region& region, size_t block) const {
   region.known |= BitOf(block);
   const auto first =
       static_cast<uint32_t>((current_ * Region::kBlocks + block) * NodeRanking::kBlock);
-  ranking_.scores->Visit([&](const auto* scores) {
-    auto highest = -std::numeric_limits<std::remove_cvref_t<decltype(*scores)>>::infinity();
+  ranking_.scores->Visit([&]<class T>(const T* scores) {
+    auto highest = ScoreColumn::BelowAll<T>();
     auto next = highest;
     uint32_t best = kEnd;
     uint32_t second = kEnd;
     for (uint64_t nodes = region.left[block]; nodes != 0; nodes &= nodes - 1) {
       const uint32_t p = first + static_cast<uint32_t>(std::countr_zero(nodes));
-      const auto score = scores[p];
+      const decltype(highest) score = scores[p];
       if (score <= next) continue;
       if (score > highest) {
         next = highest;

@@ -38,10 +38,17 @@ namespace krafla {
 class FittingNodes;
 class ReasonCounts;
 
-// How many bytes may be kept: of answers and scores that classes have, and of which nodes they fit.
+// How much may be kept.
 struct NodeSearchLimits {
-  size_t classes = 128 << 20;
-  size_t fitting = 16 << 20;
+  size_t classes = 128 << 20;  // bytes of answers and scores that classes have
+  size_t fitting = 16 << 20;   // bytes of which nodes they fit
+  // Of candidates whose room is kept (CandidateRoom): one or two for each of the queues that starve.
+  size_t groups = 32;
+
+  // Within a cycle queues come up one after the other, and when a class does so again after many
+  // others, so much has changed that all nodes are asked anew: what was kept would only push other
+  // things out of the cache.
+  static NodeSearchLimits OfOneCycle() { return {.fitting = 2 << 20, .groups = 4}; }
 };
 
 class NodeSearch {
@@ -65,6 +72,8 @@ class NodeSearch {
     if (slot == nullptr) slot = std::make_shared<T>();
     return *static_cast<T*>(slot.get());
   }
+
+  const NodeSearchLimits& limits() const { return limits_; }
 
   // prePredicate: all plugins prepare; the first refusal is returned and refuses every node.
   Refusal Prepare(TaskId task);

@@ -1,6 +1,6 @@
 // A score per node, by position in nodes_by_name. There is such a column for every kind of pod, and
-// with many nodes all of them together are larger than any cache: so a score takes four bytes as
-// long as all of them are numbers that four bytes hold exactly, as whole ones are, or else eight.
+// with many nodes all of them together are larger than any cache: so a score takes two bytes as
+// long as all of them are whole numbers that two bytes hold, as they mostly are, or else eight.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,8 @@
 #include <type_traits>
 
 #include "base/check.h"
+#include "base/fetch.h"
+#include "base/sixty_four_shorts.h"
 
 namespace krafla {
 
@@ -26,18 +28,21 @@ class ScoreColumn {
 
   size_t size() const { return nodes_; }
   double operator[](size_t position) const {
-    return wide_ == nullptr ? double{narrow_[position]} : wide_[position];
+    return wide_ == nullptr ? static_cast<double>(narrow_[position]) : wide_[position];
   }
   // `set_before`: the nodes of which a score is still wanted, a bit each; others may be forgotten.
   void Set(std::span<const uint32_t> positions, std::span<const double> scores,
            std::span<const uint64_t> set_before) {
     if (wide_ == nullptr) {
-      if (narrow_ == nullptr) narrow_ = std::make_unique_for_overwrite<float[]>(nodes_);
+      // Whole blocks: they are looked at in one piece, whoever is meant. What nobody has set is
+      // never what comes of it.
+      if (narrow_ == nullptr)
+        narrow_ = std::make_unique_for_overwrite<int16_t[]>((nodes_ + kBlock - 1) / kBlock * kBlock);
       bool exact = true;
       for (size_t i = 0; i < positions.size(); ++i) {
-        const auto narrow = static_cast<float>(scores[i]);
+        const auto narrow = static_cast<int16_t>(Clamped(scores[i]));
         narrow_[positions[i]] = narrow;
-        exact &= double{narrow} == scores[i];
+        exact &= static_cast<double>(narrow) == scores[i];
       }
       if (exact) return;
       Widen(set_before);
@@ -45,36 +50,70 @@ class ScoreColumn {
     for (size_t i = 0; i < positions.size(); ++i) wide_[positions[i]] = scores[i];
   }
 
+  // Below any score, as a number to compare with those that a T holds.
+  template <class T>
+  static constexpr auto BelowAll() {
+    if constexpr (std::is_same_v<T, int16_t>) {
+      return int32_t{-1};
+    } else {
+      return kNone;
+    }
+  }
   // Calls f with a pointer to the first; gives back what it does. Whatever f does for each of many
   // need not ask how wide they are.
   template <class F>
   auto Visit(F&& f) const {
-    return wide_ == nullptr ? f(static_cast<const float*>(narrow_.get()))
+    return wide_ == nullptr ? f(static_cast<const int16_t*>(narrow_.get()))
                             : f(static_cast<const double*>(wide_.get()));
   }
+  // A block's scores will be looked at. Of wide ones the first line tells the processor.
+  KRAFLA_FETCHES void FetchBlock(size_t block) const {
+    if (wide_ != nullptr) {
+      Fetch(&wide_[block * kBlock]);
+    } else if (narrow_ != nullptr) {
+      Fetch(&narrow_[block * kBlock]);
+      Fetch(&narrow_[block * kBlock + kBlock / 2]);
+    }
+  }
 
-  // The highest score of some of a block's nodes; kNone: there are none.
+  // The highest score of some of a block's nodes; kNone: there are none. Mostly they are few.
   double HighestOf(size_t block, uint64_t nodes) const {
-    return Visit([&](const auto* scores) -> double {
-      auto highest = -std::numeric_limits<std::remove_cvref_t<decltype(*scores)>>::infinity();
+    if (nodes == 0) return kNone;
+    return Visit([&]<class T>(const T* scores) -> double {
+      auto highest = BelowAll<T>();
       for (; nodes != 0; nodes &= nodes - 1)
-        highest = std::max(highest,
-                           scores[block * kBlock + static_cast<size_t>(std::countr_zero(nodes))]);
+        highest = std::max<decltype(highest)>(
+            highest, scores[block * kBlock + static_cast<size_t>(std::countr_zero(nodes))]);
       return highest;
     });
   }
+  // The same, for whoever asks of most of a block's nodes.
+  double HighestOfMany(size_t block, uint64_t nodes) const {
+    if (nodes == 0 || wide_ != nullptr) return HighestOf(block, nodes);
+    return HighestShort(&narrow_[block * kBlock], nodes);
+  }
   // Which of them is the first that has this score; one has.
   uint32_t FirstThatHas(size_t block, uint64_t nodes, double score) const {
-    return Visit([&](const auto* scores) {
-      for (;; nodes &= nodes - 1) {
-        KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
-        const size_t p = block * kBlock + static_cast<size_t>(std::countr_zero(nodes));
-        if (double{scores[p]} == score) return static_cast<uint32_t>(p);
+    return Visit([&]<class T>(const T* scores) {
+      const T* first = scores + block * kBlock;
+      if constexpr (std::is_same_v<T, int16_t>) {
+        nodes &= ShortsThatAre(first, static_cast<int16_t>(Clamped(score)));
+      } else {
+        while (nodes != 0 && first[std::countr_zero(nodes)] != score) nodes &= nodes - 1;
       }
+      KRAFLA_CHECK(nodes != 0, "the best of a block is in it");
+      return static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
     });
   }
 
  private:
+  // What a narrow score can be: comparisons that are one instruction each, also of what is not a
+  // number.
+  static double Clamped(double score) {
+    constexpr double kMost = std::numeric_limits<int16_t>::max();
+    score = score > 0 ? score : 0;
+    return score < kMost ? score : kMost;
+  }
   // Mostly the first scores tell, and nothing has to be copied.
   void Widen(std::span<const uint64_t> set_before) {
     wide_ = std::make_unique_for_overwrite<double[]>(nodes_);
@@ -87,7 +126,7 @@ class ScoreColumn {
   }
 
   size_t nodes_;
-  std::unique_ptr<float[]> narrow_;
+  std::unique_ptr<int16_t[]> narrow_;
   std::unique_ptr<double[]> wide_;  // null: they are narrow
 };
 

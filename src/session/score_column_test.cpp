@@ -31,7 +31,7 @@ TEST(ScoreColumn, TheHighestOfABlockIsThatOfTheNodesInQuestion) {
 TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
   std::mt19937_64 random(2);
   for (const size_t nodes : {1, 63, 64, 65, 130, 192}) {
-    for (const double step : {1.0, -0.5, 0.1}) {
+    for (const double step : {1.0, 4095.0, -1.0, 0.1}) {
       std::vector<double> plain(nodes);
       for (double& score : plain) score = static_cast<double>(random() % 9) * step;
       const ScoreColumn scores = ColumnOf(plain);
@@ -49,6 +49,7 @@ TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
             first = p;
           }
         ASSERT_EQ(scores.HighestOf(block, some), highest);
+        ASSERT_EQ(scores.HighestOfMany(block, some), highest);
         if (some != 0) {
           ASSERT_EQ(scores.FirstThatHas(block, some, highest), first);
         }
@@ -61,15 +62,16 @@ TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
 TEST(ScoreColumn, GivesBackWhatWasSet) {
   std::mt19937 random(9);
   const std::vector<double> odd = {
-      0.1,     16777217,           1e300,       -1e-300, std::nextafter(7, 8),
-      1.0 / 3, 9007199254740991.0, 100.00000001};
+      0.1,     16777217, 1e300,  -1e-300,           std::nextafter(7, 8),
+      1.0 / 3, 32767,    32768,  9007199254740991.0, 100.00000001,
+      -1,      0.5,      65536};
   for (const double number : odd) {
     std::vector<double> plain(200);
-    for (size_t p = 0; p < plain.size(); ++p) plain[p] = static_cast<double>(p) / 4;
+    for (size_t p = 0; p < plain.size(); ++p) plain[p] = static_cast<double>(p) * 160;
     ScoreColumn scores = ColumnOf(plain);
     for (int step = 0; step < 300; ++step) {
       const auto p = static_cast<uint32_t>(random() % plain.size());
-      plain[p] = step == 100 ? number : static_cast<double>(random() % 500) - 100;
+      plain[p] = step == 100 ? number : static_cast<double>(random() % 500);
       SetScore(scores, p, plain[p]);
       for (size_t at = 0; at < plain.size(); ++at) ASSERT_EQ(scores[at], plain[at]);
     }

@@ -24,7 +24,8 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
   StepTimer timer(*this, "open");
   if (options.for_good) undo.ForgetWhatIsDone();
   kept_.visits_all_jobs = options.visits_all_jobs;
-  node_search_ = std::make_unique<NodeSearch>(*this);
+  node_search_ = std::make_unique<NodeSearch>(
+      *this, options.for_good ? NodeSearchLimits::OfOneCycle() : NodeSearchLimits{});
   OpenPlugins(options);
   if (log.V(3))
     log.Line("Open Session with <{}> Job and <{}> Queues.", cluster.jobs_by_name.size(),

@@ -17,13 +17,18 @@ TaskChange::Kind KindOf(TaskStatus before, TaskStatus after) {
   return holds_nothing(after) ? TaskChange::Kind::kLost : TaskChange::Kind::kGained;
 }
 
-// Where a task belongs in a list that is sorted by name. Mostly tasks are numbered in that order: a
-// place that was found by numbers is the right one if both neighbours say so, and names, which lie
-// all over the memory, are read of two tasks instead of half a dozen.
+// Where a task belongs in a list that is sorted by name. Mostly tasks are numbered in that order,
+// and then names, which lie all over the memory, need not be read. Of tasks that came later, a place
+// that was found by numbers is the right one if both neighbours say so.
 size_t IndexByName(const Cluster& cluster, const std::vector<TaskId>& list, TaskId task) {
   const auto less = [&](TaskId a, TaskId b) { return cluster.TaskNameLess(a, b); };
-  const auto index = static_cast<size_t>(std::count_if(
-      list.begin(), list.end(), [&](TaskId other) { return other.value < task.value; }));
+  size_t index = 0;
+  uint32_t highest = task.value;
+  for (const TaskId other : list) {
+    index += other.value < task.value ? 1 : 0;
+    highest = std::max(highest, other.value);
+  }
+  if (highest < cluster.tasks_by_name) return index;
   if ((index == 0 || less(list[index - 1], task)) &&
       (index == list.size() || less(task, list[index])))
     return index;

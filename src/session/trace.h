@@ -2,6 +2,7 @@
 // of it only when somebody asks (explain, events, -v).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -70,11 +71,14 @@ static_assert(sizeof(TraceEvent) == 16);
 class Trace {
  public:
   static constexpr size_t kLimit = 1 << 18;  // 4 MiB
+  static constexpr size_t kMany = 1 << 14;
 
   // For a cycle that is run only to be explained.
   void SetLimit(size_t limit) { limit_ = limit; }
   void Add(TraceEvent event) {
     if (events_.size() < limit_) {
+      // Whoever has so many mostly fills it: it grows once, not in steps that are copied each time.
+      if (events_.size() == kMany) events_.reserve(std::min(limit_, kLimit));
       events_.push_back(event);
     } else {
       ++dropped_;

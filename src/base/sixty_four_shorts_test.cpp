@@ -1,0 +1,52 @@
+#include "base/sixty_four_shorts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <random>
+
+namespace krafla {
+namespace {
+
+// At any place of the memory: a block of scores begins where its column does.
+TEST(SixtyFourShorts, AreWhatAPlainListSays) {
+  std::mt19937_64 random(4);
+  for (const int range : {2, 100, int{std::numeric_limits<int16_t>::max()} + 1}) {
+    for (int round = 0; round < 500; ++round) {
+      std::array<int16_t, 96> memory;
+      for (int16_t& number : memory)
+        number = static_cast<int16_t>(random() % static_cast<uint64_t>(range));
+      const int16_t* numbers = &memory[random() % 32];
+      uint64_t some = random() & (round % 2 == 0 ? random() : ~uint64_t{0});
+      if (round % 5 == 0) some = uint64_t{1} << random() % 64;
+      if (some == 0) continue;
+      int16_t highest = 0;
+      for (int i = 0; i < 64; ++i)
+        if ((some >> i & 1) != 0) highest = std::max(highest, numbers[i]);
+      ASSERT_EQ(HighestShort(numbers, some), highest);
+      const int16_t wanted = round % 3 == 0 ? int16_t{0} : highest;
+      uint64_t with_it = 0;
+      for (int i = 0; i < 64; ++i) with_it |= uint64_t{numbers[i] == wanted} << i;
+      ASSERT_EQ(ShortsThatAre(numbers, wanted), with_it);
+    }
+  }
+}
+
+// The first and the last, of which the rest has more.
+TEST(SixtyFourShorts, LeaveOutWhoIsNotMeant) {
+  std::array<int16_t, 64> numbers;
+  numbers.fill(std::numeric_limits<int16_t>::max());
+  numbers.front() = 0;
+  numbers.back() = 7;
+  EXPECT_EQ(HighestShort(numbers.data(), 1), 0);
+  EXPECT_EQ(HighestShort(numbers.data(), uint64_t{1} << 63), 7);
+  EXPECT_EQ(HighestShort(numbers.data(), 1 | uint64_t{1} << 63), 7);
+  EXPECT_EQ(ShortsThatAre(numbers.data(), 7), uint64_t{1} << 63);
+  EXPECT_EQ(ShortsThatAre(numbers.data(), 1), 0U);
+}
+
+}  // namespace
+}  // namespace krafla
