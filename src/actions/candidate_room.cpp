@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "model/future_idle.h"
 #include "session/node_search.h"
 #include "session/rows_of_bits.h"
 #include "session/words_hash.h"
@@ -48,23 +49,26 @@ CandidateRoom::Group CandidateRoom::GroupOf(TaskId task, const VictimRule& rule)
   return {VictimRule::Whose::kOtherJobsOfQueue, job.queue, needs_candidates};
 }
 
-Resource CandidateRoom::AddUp(Sums& sums, uint32_t position) const {
+const CandidateRoom::ByKind& CandidateRoom::AddUp(Sums& sums, uint32_t position) {
   const Cluster& cluster = session_.cluster;
   const NodeId node = cluster.nodes_by_name[position];
-  Resource room = cluster.FutureIdle(node);
+  const FutureIdleOf future_idle(cluster, node);
+  const int kinds = cluster.kinds.size();
+  for (int kind = 0; kind < kinds; ++kind) room_.amounts[static_cast<size_t>(kind)] = future_idle.Get(kind);
   sums.all_candidates -= std::exchange(sums.candidates[position], 0);
   uint64_t& with_candidates = sums.with_candidates[position / kWord];
   const uint64_t bit = uint64_t{1} << position % kWord;
   with_candidates &= ~bit;
-  if (!sums.group.queue.valid()) return room;
+  if (!sums.group.queue.valid()) return room_;
   for (const TaskId id : cluster.nodes[node].tasks) {
     if (!evictable_.Counts(sums.group.side(), id)) continue;
-    room.Add(evictable_.RequestOf(id));
+    const Resource& request = evictable_.RequestOf(id);
+    for (int kind = 0; kind < kinds; ++kind) room_.amounts[static_cast<size_t>(kind)] += request.Get(kind);
     with_candidates |= bit;
     ++sums.candidates[position];
     ++sums.all_candidates;
   }
-  return room;
+  return room_;
 }
 
 CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
@@ -77,8 +81,9 @@ CandidateRoom::Sums& CandidateRoom::SumsOf(const Group& group) {
     Synchronize(**found);
     return **found;
   }
-  // Beyond so many, the one that was not asked for longest hands its memory over.
-  if (tables.groups.size() < session_.node_search().limits().groups)
+  // A new one has never been used. Beyond so many, the one that was not asked for longest hands its
+  // memory over.
+  if (tables.groups.size() < std::max<size_t>(1, session_.node_search().limits().groups))
     tables.groups.push_back(std::make_unique<Sums>());
   Sums& sums = **std::min_element(tables.groups.begin(), tables.groups.end(),
                                   [](const auto& l, const auto& r) { return l->used < r->used; });
@@ -111,7 +116,7 @@ void CandidateRoom::AddUpAll(Sums& sums) {
   if (sums.group.queue.valid()) evictable_.MakeAll();
   const std::vector<NodeId>& nodes = session_.cluster.nodes_by_name;
   const AmountSteps& steps = session_.node_search().Companion<Tables>().steps;
-  sums.room.Make(nodes.size(), steps, [&](uint32_t p) {
+  sums.room.Make(nodes.size(), steps, [&](uint32_t p) -> const ByKind& {
     evictable_.FetchAhead<false>(sums.group.side(), nodes.size(), p,
                                  [&](size_t at) { return nodes[at]; });
     return AddUp(sums, p);

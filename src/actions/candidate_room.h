@@ -8,6 +8,7 @@
 // same.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -66,8 +67,13 @@ class CandidateRoom {
   Sums& SumsOf(const Group& group);
   void Make(Sums& sums, const Group& group);
   void Synchronize(Sums& sums);
+  // The room on a node; good until the next call.
+  struct ByKind {
+    std::array<double, ResourceKinds::kMax> amounts;
+    double Get(int kind) const { return amounts[static_cast<size_t>(kind)]; }
+  };
   // And counts the candidates.
-  Resource AddUp(Sums& sums, uint32_t position) const;
+  const ByKind& AddUp(Sums& sums, uint32_t position);
   void AddUpAll(Sums& sums);
   // Calls f with the position of every node changed since, once each.
   template <class F>
@@ -76,6 +82,7 @@ class CandidateRoom {
   Session& session_;
   EvictableTasks& evictable_;
   Sums* current_ = nullptr;
+  ByKind room_;  // of one call
 };
 
 }  // namespace krafla

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/future_idle.h"
+
 namespace krafla {
 
 namespace {
@@ -78,9 +80,8 @@ void CandidatesByNode::FindAt(uint32_t position) {
   const NodeId node = cluster.nodes_by_name[position];
   const int kinds = cluster.kinds.size();
   double* idle = &future_idle_[position * static_cast<size_t>(kinds)];
-  for (int kind = 0; kind < kinds; ++kind)
-    idle[kind] = cluster.idle[node].Get(kind) + cluster.releasing[node].Get(kind) -
-                 cluster.pipelined[node].Get(kind);
+  const FutureIdleOf future_idle(cluster, node);
+  for (int kind = 0; kind < kinds; ++kind) idle[kind] = future_idle.Get(kind);
   FollowIdle(position);
   found_.clear();
   for (const TaskId id : cluster.nodes[node].tasks)
@@ -97,9 +98,7 @@ void CandidatesByNode::FindAt(uint32_t position) {
     const bool harmless = side_.asking == Asking::kReclaim || !session_.TriedInVainMatters(id);
     *words++ = id.value | uint64_t{cluster.jobs[task.job].queue.value} << 32;
     *words++ = (first ? Candidate::kFirstOfJob : 0) | (harmless ? Candidate::kHarmless : 0);
-    for (const VotingTier& tier : session_.voting_tiers(side_.asking))
-      for (const VictimLevels* voter : tier.voters)
-        *words++ = static_cast<uint64_t>(LevelOf(voter, id));
+    words = WriteLevels(id, words);
 #ifdef KRAFLA_VERIFY
     std::fill(words, words + layout_.amounts - layout_.exact_levels,
               std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN()));
@@ -108,6 +107,21 @@ void CandidatesByNode::FindAt(uint32_t position) {
     const Resource& request = cluster.classes[task.cls].request;
     for (int kind = 0; kind < kinds; ++kind) *words++ = std::bit_cast<uint64_t>(request.Get(kind));
   }
+}
+
+// Gives back where the next word goes.
+uint64_t* CandidatesByNode::WriteLevels(TaskId task, uint64_t* words) const {
+  for (const VotingTier& tier : session_.voting_tiers(side_.asking))
+    for (const VictimLevels* voter : tier.voters)
+      *words++ = static_cast<uint64_t>(LevelOf(voter, task));
+  return words;
+}
+
+void CandidatesByNode::FollowLevels(uint32_t position, TaskId task) {
+  if (!IsKnown(position)) return;
+  uint64_t* words = on_[position].words;
+  for (size_t c = 0; c < Count(position); ++c, words += layout_.words)
+    if (Candidate(words, &layout_).task() == task) WriteLevels(task, words + Candidate::kLevels);
 }
 
 // Mostly candidates become fewer. A node that has more takes twice as much as it had, so that what

@@ -70,6 +70,8 @@ class CandidatesByNode {
   // Whose they are from now on. False: as before, and what is known is still good.
   bool Begin(QueueId queue, Asking asking);
   void Forget(uint32_t position) { SetBit(is_known_, position, false); }
+  // Nothing has changed but the levels of a task, if it counts there.
+  void FollowLevels(uint32_t position, TaskId task);
   // Has those of some of a block's nodes looked up, a bit each.
   void Find(size_t block, uint64_t nodes);
 
@@ -104,6 +106,7 @@ class CandidatesByNode {
   };
 
   void FindAt(uint32_t position);
+  uint64_t* WriteLevels(TaskId task, uint64_t* words) const;
   void Reserve(OnNode& here, size_t count);
   void FollowIdle(uint32_t position);
 

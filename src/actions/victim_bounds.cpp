@@ -103,9 +103,13 @@ void VictimBounds::FollowLevels(JobId job) {
   for (const TaskId task : cluster.jobs[job].tasks) {
     const NodeId node = cluster.tasks[task].node;
     if (!node.valid()) continue;
-    if (moved.changed) Changed(node);
-    if (!moves_exact_levels) continue;
     const uint32_t position = position_of_[node.value];
+    // Who counts there is as before; what is said of this one is not.
+    if (moved.changed) {
+      changes_.push_back(node);
+      if (!tiers_.empty()) candidates_.FollowLevels(position, task);
+    }
+    if (!moves_exact_levels) continue;
     // What has fallen is still a bound: it is looked at again when it matters.
     if (moved.may_rise) {
       ForgetHighest(position);
@@ -128,14 +132,17 @@ void VictimBounds::Changed(NodeId node) {
 }
 
 // Nothing that is known of candidates of another queue, or in another state, is good for this one.
-// False: what is known is. Queues have their turns one after the other, so sums of the last one are
-// not asked for any more: their memory serves those of the next.
+// False: what is known is. Sums in another state are kept, since states come back when something is
+// taken back; but queues have their turns one after the other, so the memory of one's sums serves
+// those of the next.
 bool VictimBounds::AskAbout(QueueId queue) {
   if (!candidates_.Begin(queue, asking_)) return false;
-  std::move(sums_.begin(), sums_.end(), std::back_inserter(spare_));
-  sums_.clear();
-  changes_.clear();
-  changes_before_ = 0;
+  if (std::exchange(queue_, queue) != queue) {
+    std::move(sums_.begin(), sums_.end(), std::back_inserter(spare_));
+    sums_.clear();
+    changes_.clear();
+    changes_before_ = 0;
+  }
   if (exact_.empty()) return true;
   const size_t nodes = session_.cluster.nodes_by_name.size();
   fallen_.assign((nodes + kBlock - 1) / kBlock, 0);
@@ -245,16 +252,16 @@ VictimBounds::Sums& VictimBounds::SumsOf(size_t tier, TaskId task) {
   const size_t bytes = session_.cluster.nodes_by_name.size() *
                        static_cast<size_t>(session_.cluster.kinds.size()) *
                        AmountColumns::kBytesPerNode;
-  if (sums_.size() >= std::max<size_t>(16, kMaxBytes / (bytes + 1))) {
-    const auto oldest =
-        std::min_element(sums_.begin(), sums_.end(),
-                         [](const auto& l, const auto& r) { return l->used < r->used; });
-    spare_.push_back(std::move(*oldest));
-    sums_.erase(oldest);
+  if (sums_.size() < std::max<size_t>(16, kMaxBytes / (bytes + 1))) {
+    if (spare_.empty()) spare_.push_back(std::make_unique<Sums>());
+    sums_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+    sums_.back()->used = 0;
   }
-  if (spare_.empty()) spare_.push_back(std::make_unique<Sums>());
-  Sums& sums = *sums_.emplace_back(std::move(spare_.back()));
-  spare_.pop_back();
+  // One that is not in use, or else the one that was not asked for longest.
+  Sums& sums = **std::min_element(sums_.begin(), sums_.end(), [](const auto& l, const auto& r) {
+    return l->used < r->used;
+  });
   sums.tier = tier;
   sums.first_voter = 0;
   for (size_t t = 0; t < tier; ++t) sums.first_voter += Tiers()[t].voters.size();
@@ -268,8 +275,7 @@ void VictimBounds::Begin(Sums& sums) {
   const size_t n = session_.cluster.nodes_by_name.size();
   const size_t blocks = (n + kBlock - 1) / kBlock;
   const auto kinds = static_cast<size_t>(session_.cluster.kinds.size());
-  // Sums that were others before: of nodes all of which are stale, only what is told of many has to
-  // be forgotten.
+  // They may have been others before. All nodes are stale, so amounts of single nodes may stay.
   if (AsksRoom(sums.tier)) {
     sums.freed.clear();
     sums.room.Begin(n, asked_steps_);
@@ -479,22 +485,31 @@ void VictimBounds::FindOut(TierQuestion& tier, size_t block, uint64_t nodes) {
     FindHighest(block, nodes & sums.fitting[block] & tier.exact->highest.Unknown(block));
 }
 
+// Later tiers matter where earlier ones have not decided.
+void VictimBounds::FindOutTiers(size_t block, uint64_t nodes) {
+  for (TierQuestion& tier : tiers_) {
+    FindOut(tier, block, nodes);
+    nodes &= ~tier.sums->decided[block];
+    if (nodes == 0) return;
+  }
+}
+
 uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   if (nodes == 0) return 0;
   // A try since then may have left something behind.
   if (!IsUpToDate()) AskTiers();
-  for (TierQuestion& tier : tiers_) FindOut(tier, block, nodes);
+  FindOutTiers(block, nodes);
   return Judge(block, nodes, true);
 }
 
 // Mostly there is nothing to find out: what is known is combined, for many nodes at a time.
 void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
   asked_about_.assign(nodes.begin(), nodes.end());
-  for (TierQuestion& tier : tiers_) FindOutAll(tier, nodes);
-  // As StillLeft.
+  // As FindOutTiers and StillLeft.
   KRAFLA_CHECK(!tiers_.empty(), "somebody votes, or nobody would ask");
   undecided_.assign(nodes.begin(), nodes.end());
-  for (const TierQuestion& tier : tiers_) {
+  for (TierQuestion& tier : tiers_) {
+    FindOutAll(tier, undecided_);
     const Sums& sums = *tier.sums;
     row_.assign(undecided_.begin(), undecided_.end());
     KeepThese(row_, sums.fitting);
@@ -546,7 +561,7 @@ uint64_t VictimBounds::StillLeft(size_t block, uint64_t nodes) const {
 }
 
 bool VictimBounds::IsLeft(uint32_t position) {
-  for (TierQuestion& tier : tiers_) FindOut(tier, position / kBlock, BitOf(position));
+  FindOutTiers(position / kBlock, BitOf(position));
   return StillLeft(position / kBlock, BitOf(position)) != 0;
 }
 

@@ -114,6 +114,7 @@ class VictimBounds {
   bool AsksRoom(size_t tier) const;
   void FindRoomForAnother(TierQuestion& tier);
   void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
+  void FindOutTiers(size_t block, uint64_t nodes);
   uint64_t Judge(size_t block, uint64_t nodes, bool exactly);
   void FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes);
   uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
@@ -139,7 +140,8 @@ class VictimBounds {
   Session& session_;
   AmountSteps asked_steps_;  // made when first needed
   Asking asking_ = Asking::kPreempt;
-  std::vector<std::unique_ptr<Sums>> sums_;   // of the queue that is asked about
+  QueueId queue_;                             // whose turn it is
+  std::vector<std::unique_ptr<Sums>> sums_;   // of that queue
   std::vector<std::unique_ptr<Sums>> spare_;  // kept for their memory
   uint64_t asked_ = 0;
   // Nodes on which something has changed since the queue's turn began, in order; how far the

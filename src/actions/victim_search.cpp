@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/go_heap.h"
 #include "model/fetch_tasks.h"
+#include "model/future_idle.h"
 #include "session/node_search.h"
 
 namespace krafla {
@@ -26,18 +27,13 @@ Victims VoteOn(Session& session, TaskId for_task, const VictimRule& rule,
 
 bool VictimsSuffice(const Session& session, TaskId task, NodeId node,
                     std::span<const TaskId> victims) {
-  // As FutureIdle, Resource::Add and LessEqual would have it, but only of what the task asks for.
+  // As Resource::Add and LessEqual would have it, but only of what the task asks for.
   const Cluster& cluster = session.cluster;
   const Resource& request = cluster.Request(task);
-  const Resource& idle = cluster.idle[node];
-  const Resource& releasing = cluster.releasing[node];
-  const Resource& pipelined = cluster.pipelined[node];
-  const bool knows_scalars = !idle.scalars_nil() || releasing.scalar_mask() != 0;
+  const FutureIdleOf future_idle(cluster, node);
   for (uint64_t rest = request.mask(); rest != 0; rest &= rest - 1) {
     const int kind = __builtin_ctzll(rest);
-    const bool is_scalar = kind != ResourceKinds::kCpu && kind != ResourceKinds::kMemory;
-    double room = idle.Get(kind) + releasing.Get(kind);
-    if (!is_scalar || knows_scalars) room -= pipelined.Get(kind);
+    double room = future_idle.Get(kind);
     for (const TaskId victim : victims) room += cluster.Request(victim).Get(kind);
     if (!LessEqualAmount(request.Get(kind), room)) return false;
   }

@@ -36,8 +36,8 @@ inline int16_t HighestShort(const int16_t* numbers, uint64_t some) {
   return static_cast<int16_t>(_mm_extract_epi16(highest, 0));
 }
 
-// Which of them are this number, a bit each.
-inline uint64_t ShortsThatAre(const int16_t* numbers, int16_t number) {
+// Which of some of them are this number, a bit each.
+inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t number) {
   const __m128i wanted = _mm_set1_epi16(number);
   uint64_t found = 0;
   for (int at = 0; at < 64; at += 16) {
@@ -46,7 +46,7 @@ inline uint64_t ShortsThatAre(const int16_t* numbers, int16_t number) {
     const int both = _mm_movemask_epi8(_mm_packs_epi16(first, next));
     found |= static_cast<uint64_t>(static_cast<uint32_t>(both)) << at;
   }
-  return found;
+  return found & some;
 }
 
 #else
@@ -58,12 +58,14 @@ inline int16_t HighestShort(const int16_t* numbers, uint64_t some) {
   return highest;
 }
 
-inline uint64_t ShortsThatAre(const int16_t* numbers, int16_t number) {
+inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t number) {
   uint64_t found = 0;
-  for (size_t at = 0; at < 64; ++at) found |= uint64_t{numbers[at] == number} << at;
+  for (; some != 0; some &= some - 1)
+    if (numbers[std::countr_zero(some)] == number) found |= some & -some;
   return found;
 }
 
 #endif
+#undef KRAFLA_SHORTS_IN_REGISTERS
 
 }  // namespace krafla

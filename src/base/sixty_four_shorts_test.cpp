@@ -30,7 +30,7 @@ TEST(SixtyFourShorts, AreWhatAPlainListSays) {
       const int16_t wanted = round % 3 == 0 ? int16_t{0} : highest;
       uint64_t with_it = 0;
       for (int i = 0; i < 64; ++i) with_it |= uint64_t{numbers[i] == wanted} << i;
-      ASSERT_EQ(ShortsThatAre(numbers, wanted), with_it);
+      ASSERT_EQ(ShortsThatAre(numbers, some, wanted), with_it & some);
     }
   }
 }
@@ -44,8 +44,9 @@ TEST(SixtyFourShorts, LeaveOutWhoIsNotMeant) {
   EXPECT_EQ(HighestShort(numbers.data(), 1), 0);
   EXPECT_EQ(HighestShort(numbers.data(), uint64_t{1} << 63), 7);
   EXPECT_EQ(HighestShort(numbers.data(), 1 | uint64_t{1} << 63), 7);
-  EXPECT_EQ(ShortsThatAre(numbers.data(), 7), uint64_t{1} << 63);
-  EXPECT_EQ(ShortsThatAre(numbers.data(), 1), 0U);
+  EXPECT_EQ(ShortsThatAre(numbers.data(), ~uint64_t{0}, 7), uint64_t{1} << 63);
+  EXPECT_EQ(ShortsThatAre(numbers.data(), ~uint64_t{0}, 1), 0U);
+  EXPECT_EQ(ShortsThatAre(numbers.data(), 1, 7), 0U);
 }
 
 }  // namespace

@@ -315,7 +315,7 @@ void LiveCluster::State::RemoveTask(PodEntry& entry) {
   }
   c.tasks.raw().pop_back();
   pod_of_task.raw().pop_back();
-  c.tasks_by_name = std::min(c.tasks_by_name, id.value);  // the last one is there now
+  c.tasks_by_name = std::min(c.tasks_by_name, id.value);  // another may be there now
 }
 
 void LiveCluster::State::SetUnready(PodEntry& entry, bool unready) {

@@ -179,7 +179,7 @@ struct Cluster {
   Table<PodSpecId, PodSpec> specs;
   Table<ClassId, TaskClass> classes;
   Table<TaskId, Task> tasks;
-  uint32_t tasks_by_name = 0;  // so many of them, the first ones, are numbered as names sort
+  uint32_t tasks_by_name = 0;  // the first so many are numbered as names sort; fewer once some go
   Table<JobId, Job> jobs;
   Table<QueueId, Queue> queues;
   Table<NodeId, Node> nodes;

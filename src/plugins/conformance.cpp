@@ -61,7 +61,8 @@ class ConformancePlugin final : public Plugin, public DrainGuard {
   }
 
   bool IsCritical(TaskId id) const {
-    // Its class names the namespace too, and there are few of them: they are in the cache.
+    // The namespace as its class has it: whoever asks about candidates has looked at their classes,
+    // not at all of the task.
     const Task& task = cluster_->tasks[id];
     return task.priority_class == cluster_critical_ || task.priority_class == node_critical_ ||
            cluster_->classes[task.cls].ns == system_namespace_;

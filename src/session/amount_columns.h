@@ -25,14 +25,14 @@ class AmountColumns {
   static constexpr uint32_t kBlock = 64;
   static constexpr size_t kBytesPerNode = sizeof(double) + 1 + AmountSteps::kMost / 8;  // and kind
 
-  // `amounts_of` gives a node's amounts by its position.
+  // `amounts_of` gives a node's amounts by its position: a Resource, or what has a Get like it.
   template <class AmountsOf>
   void Make(size_t nodes, const AmountSteps& steps, AmountsOf&& amounts_of) {
     Begin(nodes, steps);
     for (size_t block = 0; block < blocks(); ++block) {
       const auto end = static_cast<uint32_t>(std::min(nodes, (block + 1) * kBlock));
       for (auto p = static_cast<uint32_t>(block * kBlock); p < end; ++p) {
-        const Resource& amounts = amounts_of(p);
+        const auto& amounts = amounts_of(p);
         for (size_t kind = 0; kind < columns_.size(); ++kind)
           columns_[kind].amounts[p] = amounts.Get(static_cast<int>(kind));
       }
@@ -41,7 +41,8 @@ class AmountColumns {
   }
   // Nodes are without any amounts until they are set.
   void Begin(size_t nodes, const AmountSteps& steps);
-  void Set(uint32_t position, const Resource& amounts) {
+  template <class Amounts>
+  void Set(uint32_t position, const Amounts& amounts) {
     for (size_t kind = 0; kind < columns_.size(); ++kind)
       Set(position, kind, amounts.Get(static_cast<int>(kind)));
   }

@@ -45,10 +45,9 @@ struct NodeSearchLimits {
   // Of candidates whose room is kept (CandidateRoom): one or two for each of the queues that starve.
   size_t groups = 32;
 
-  // Within a cycle queues come up one after the other, and when a class does so again after many
-  // others, so much has changed that all nodes are asked anew: what was kept would only push other
-  // things out of the cache.
-  static NodeSearchLimits OfOneCycle() { return {.fitting = 2 << 20, .groups = 4}; }
+  // Within a cycle queues come up one after the other, and so do classes, mostly for one job each:
+  // what was kept of all of them would only push other things out of the cache.
+  static NodeSearchLimits OfOneCycle() { return {.fitting = 4 << 20, .groups = 4}; }
 };
 
 class NodeSearch {

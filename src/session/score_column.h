@@ -34,8 +34,7 @@ class ScoreColumn {
   void Set(std::span<const uint32_t> positions, std::span<const double> scores,
            std::span<const uint64_t> set_before) {
     if (wide_ == nullptr) {
-      // Whole blocks: they are looked at in one piece, whoever is meant. What nobody has set is
-      // never what comes of it.
+      // Whole blocks: they are looked at in one piece, whoever is meant.
       if (narrow_ == nullptr)
         narrow_ = std::make_unique_for_overwrite<int16_t[]>((nodes_ + kBlock - 1) / kBlock * kBlock);
       bool exact = true;
@@ -97,7 +96,8 @@ class ScoreColumn {
     return Visit([&]<class T>(const T* scores) {
       const T* first = scores + block * kBlock;
       if constexpr (std::is_same_v<T, int16_t>) {
-        nodes &= ShortsThatAre(first, static_cast<int16_t>(Clamped(score)));
+        const auto narrow = static_cast<int16_t>(Clamped(score));
+        nodes = static_cast<double>(narrow) == score ? ShortsThatAre(first, nodes, narrow) : 0;
       } else {
         while (nodes != 0 && first[std::countr_zero(nodes)] != score) nodes &= nodes - 1;
       }

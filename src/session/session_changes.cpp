@@ -28,10 +28,17 @@ size_t IndexByName(const Cluster& cluster, const std::vector<TaskId>& list, Task
     index += other.value < task.value ? 1 : 0;
     highest = std::max(highest, other.value);
   }
-  if (highest < cluster.tasks_by_name) return index;
-  if ((index == 0 || less(list[index - 1], task)) &&
-      (index == list.size() || less(task, list[index])))
+  const auto neighbours_agree = [&] {
+    return (index == 0 || less(list[index - 1], task)) &&
+           (index == list.size() || less(task, list[index]));
+  };
+  if (highest < cluster.tasks_by_name) {
+#ifdef KRAFLA_VERIFY
+    KRAFLA_CHECK(neighbours_agree(), "tasks are numbered as their names sort");
+#endif
     return index;
+  }
+  if (neighbours_agree()) return index;
   return static_cast<size_t>(std::lower_bound(list.begin(), list.end(), task, less) - list.begin());
 }
 

@@ -61,7 +61,9 @@ void SharedScores::Tighten(std::span<const uint64_t> among) {
       loose_.size(), [&](size_t region) { return loose_[region]; },
       [&](size_t region, uint64_t blocks) {
         // A table is mostly not in the cache, and these are the blocks that come next.
-        BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) { scores_.FetchBlock(block); });
+        BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
+          if (among[block] != 0) scores_.FetchBlock(block);
+        });
         BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
           if (among[block] == 0) return;
           const double highest = scores_.HighestOfMany(block, known_[block]);
