@@ -3,12 +3,12 @@
 
   generate.py KIND --nodes N --pods P [--seed S] --out PREFIX    writes PREFIX.json (the cluster) and PREFIX.yaml (the configuration)
 
-Kinds: allocate preempt reclaim tdm topo idle stuck mixed. The same arguments give the same bytes. Standard library only.
+Kinds: allocate preempt reclaim tdm topo idle stuck mixed givers. The same arguments give the same bytes. Standard library only.
 """
 import argparse, datetime, json, random
 
 NOW = datetime.datetime(2026, 3, 10, 12, 0, 0, tzinfo=datetime.timezone.utc)
-KINDS = ("allocate", "preempt", "reclaim", "tdm", "topo", "idle", "stuck", "mixed")
+KINDS = ("allocate", "preempt", "reclaim", "tdm", "topo", "idle", "stuck", "mixed", "givers")
 
 
 def ts(dt):
@@ -159,6 +159,8 @@ def scale(kind, N, P, seed):
     gang = 10
     if kind == "mixed":
         return mixed(c, N, P, rng, acts, t1, t2)
+    if kind == "givers":
+        return givers(c, N, P, rng)
     if kind == "allocate":
         for j in range(P // gang):
             pending_job(c, "gang-%05d" % j, "qa", gang, gang, 1000, 1024, "low")
@@ -236,6 +238,35 @@ def mixed(c, N, P, rng, acts, t1, t2):
         for i in range(k): c.pod("%s-%d" % (name, i), name, cpu, mem, None, prio, "work", None, labels={"job": name}, spec=spec)
         done += k; j += 1
     c.conf = conf(acts, [t1, t2], None)
+    return c
+
+
+def givers(c, N, P, rng):
+    """P / 2 pods wait in gangs of nine. Six queues have a little more than they deserve, on a tenth of the nodes: each gang takes some
+    of it, finds that it is not enough, and gives it back."""
+    c.objs, c.nodes, c.seq = [], [], 0
+    c.pc("low", 10)
+    per, queues = 8, ["g%d" % g for g in range(6)]
+    for i in range(N): c.node("node-%05d" % i, per * 1000, 512)
+    c.queue("qa", 1)
+    c.queue("large", 100)
+    for q in queues: c.queue(q, 1)
+    late = max(7, N // 10)
+    def running(name, queue, nodes):
+        c.pg(name, queue, 1, "Running", "low", ann={"volcano.sh/preemptable": "true"})
+        for i, n in enumerate(nodes):
+            c.pod("%s-%d" % (name, i), name, 1000, 16384, n, "low", "work", {"volcano.sh/preemptable": "true"})
+    for i, n in enumerate(c.nodes[:N - late]): running("large-%05d" % i, "large", [n] * per)
+    slots = [n for n in c.nodes[N - late:] for _ in range(per)]
+    rng.shuffle(slots)
+    each = late * per // 7 + 3  # a seventh of what is left is what each of seven queues deserves
+    for q in queues:
+        mine = [slots.pop() for _ in range(min(each, len(slots)))]
+        for j in range(0, len(mine), 10): running("%s-%04d" % (q, j // 10), q, mine[j:j + 10])
+    if slots: running("own", "qa", slots)
+    for j in range(P // 2 // 9):
+        pending_job(c, "want-%05d" % j, "qa", 9, 9, 2000, 1000 + j % 64, "low")
+    c.conf = conf("enqueue, allocate, reclaim", [["priority", "gang", "conformance", "proportion"], ["predicates", "nodeorder"]])
     return c
 
 

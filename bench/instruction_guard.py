@@ -11,8 +11,8 @@ import argparse, datetime, json, os, platform, re, shutil, subprocess, sys
 
 import generate
 
-# Three small clusters, and one with more nodes than a few words of bits.
-CASES = (("preempt", 60, 600), ("mixed", 40, 400), ("stuck", 40, 400), ("mixed", 640, 6400))
+# Three small clusters, and two with more nodes than a few words of bits.
+CASES = (("preempt", 60, 600), ("mixed", 40, 400), ("stuck", 40, 400), ("mixed", 640, 6400), ("givers", 320, 1600))
 LIMIT = 1.10
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 
@@ -28,7 +28,7 @@ def toolchain(binary):
 
 
 def name_of(case):
-    """Of the large one with its number of nodes."""
+    """Of a large one with its number of nodes."""
     return case[0] if case[1] < 100 else "%s-%d" % case[:2]
 
 
