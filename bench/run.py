@@ -8,7 +8,7 @@ Writes OUT_DIR/results.json and OUT_DIR/growth.svg. CPU time is what the program
 whole process come from perf, else from valgrind. The answers count too: a row whose decisions are not the expected number
 fails.
 """
-import argparse, concurrent.futures, json, os, re, shutil, statistics, subprocess, sys, time
+import argparse, json, os, re, shutil, statistics, subprocess, sys, time
 
 GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.py")
 NOW = "2026-03-10T12:00:00Z"
@@ -32,7 +32,8 @@ ROWS = [
 ]
 GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "idle")
 SMALLEST = 625  # nodes of the smallest cluster in the growth curves
-LONGEST_MS = 1000  # of a cycle; behind one that takes longer a curve has one more point
+ROUNDS = 4  # of each growth curve
+ROUND_SECONDS = 0.4  # at least, of a size in a round: a short run is more easily disturbed than a long one
 
 
 class Progress:
@@ -94,6 +95,16 @@ def measure(binary, prefix, profile, repeat):
             "decisions": {name: len(answers[0][name]) for name in ("binds", "evictions", "pipelined")}}
 
 
+def measure_for(binary, prefix, seconds):
+    """The best of as many runs as begin in that time."""
+    began, best = time.time(), None
+    while best is None or time.time() - began < seconds:
+        measured = measure(binary, prefix, "volcano", 1)
+        if best is None or measured["cpu_ms_min"] < best["cpu_ms_min"]:
+            best = measured
+    return best
+
+
 def table(binary, out, repeat, progress):
     rows, wrong = [], []
     for kind, nodes, pods, volcano_ms, volcano_mb, expected in ROWS:
@@ -111,29 +122,30 @@ def table(binary, out, repeat, progress):
     return rows, wrong
 
 
-def growth(binary, out, repeat, up_to, progress):
-    """CPU ms and decisions by number of nodes, doubled from one to the next. While one cluster is measured the next is
-    made."""
+def growth(binary, out, rounds, up_to, progress):
+    """CPU ms and decisions by number of nodes, doubled from one to the next, and how much more each takes than the one
+    before. Other machines on the same hardware come and go: sizes are measured in turn, so that a step compares runs that
+    follow each other, and the median of its rounds counts. Nothing else is done meanwhile."""
     kept = {(row[0], row[1], row[2]) for row in ROWS}
-    curves = {kind: [] for kind in GROWTH_KINDS}
+    curves, steps = {}, {}
     sizes = growth_sizes(up_to)
-    with concurrent.futures.ThreadPoolExecutor(1) as maker:
-        make = lambda kind, nodes: maker.submit(input_for, out, kind, nodes, 10 * nodes)
-        for kind in GROWTH_KINDS:
-            curve, coming = curves[kind], make(kind, sizes[0])
-            for nodes, larger in zip(sizes, sizes[1:] + [None]):
-                progress.step("growth of %s, %d nodes" % (kind, nodes))
-                if coming is None:
-                    continue
-                prefix = coming.result()
-                goes_on = larger is not None and (not curve or curve[-1][1] <= LONGEST_MS)
-                coming = make(kind, larger) if goes_on else None
-                measured = measure(binary, prefix, "volcano", repeat)
-                curve.append((nodes, measured["cpu_ms_min"], sum(measured["decisions"].values())))
-                if (kind, nodes, 10 * nodes) not in kept:
-                    for ending in (".json", ".yaml"):
-                        os.remove(prefix + ending)
-    return curves
+    for kind in GROWTH_KINDS:
+        progress.step("growth of %s, inputs" % kind)
+        prefixes = [input_for(out, kind, nodes, 10 * nodes) for nodes in sizes]
+        measured = []
+        for number in range(rounds):
+            progress.step("growth of %s, round %d" % (kind, number + 1))
+            measured.append([measure_for(binary, prefix, ROUND_SECONDS) for prefix in prefixes])
+        by_size = list(zip(*measured))
+        curves[kind] = [(nodes, min(m["cpu_ms_min"] for m in runs), sum(runs[0]["decisions"].values()))
+                        for nodes, runs in zip(sizes, by_size)]
+        steps[kind] = [statistics.median(b["cpu_ms_min"] / a["cpu_ms_min"] for a, b in zip(smaller, larger))
+                       for smaller, larger in zip(by_size, by_size[1:])]
+        for nodes, prefix in zip(sizes, prefixes):
+            if (kind, nodes, 10 * nodes) not in kept:
+                for ending in (".json", ".yaml"):
+                    os.remove(prefix + ending)
+    return curves, steps
 
 
 def growth_sizes(up_to):
@@ -172,7 +184,7 @@ def svg(curves):
     return "\n".join(lines + ["</svg>", ""])
 
 
-def show(rows, curves):
+def show(rows, curves, steps):
     print("%-9s %6s %6s %10s %10s %10s %9s %9s %8s %8s" %
           ("kind", "nodes", "pods", "CPU ms min", "median", "krafla min", "load MB/s", "M instr.", "RSS MB", "Volcano/"))
     for r in rows:
@@ -183,8 +195,10 @@ def show(rows, curves):
                "-" if r["instructions_millions"] is None else "%.0f" % r["instructions_millions"], v["rss_mb"],
                r["volcano_cpu_ms"] / max(v["cpu_ms_min"], 0.001)))
     for kind, curve in curves.items():
-        print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % (n, ms) for n, ms, _ in curve), "  largest step %.2fx" %
-              max([b[1] / a[1] for a, b in zip(curve, curve[1:])], default=0))
+        print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % (n, ms) for n, ms, _ in curve))
+        if steps[kind]:
+            print("%19s" % "steps", "  ".join("%.2f" % step for step in steps[kind]), "  on the average %.2f" %
+                  statistics.geometric_mean(steps[kind]))
         # Where clusters are drawn by lot, one of twice the size may have three times as much to decide.
         if all(decisions for _, _, decisions in curve):
             print("%19s" % "each decision", "  ".join("%d: %.2f us" % (n, 1000 * ms / decisions) for n, ms, decisions in curve))
@@ -199,17 +213,16 @@ def main():
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     repeat = 1 if a.quick else 5
-    sizes = 0 if a.quick else len(growth_sizes(a.growth_to))
-    progress = Progress(2 * len(ROWS) + len(GROWTH_KINDS) * sizes)
+    progress = Progress(2 * len(ROWS) + (0 if a.quick else len(GROWTH_KINDS) * (1 + ROUNDS)))
     rows, wrong = table(a.binary, a.out, repeat, progress)
-    curves = {} if a.quick else growth(a.binary, a.out, 2, a.growth_to, progress)
+    curves, steps = ({}, {}) if a.quick else growth(a.binary, a.out, ROUNDS, a.growth_to, progress)
     progress.end()
     with open(os.path.join(a.out, "results.json"), "w") as f:
-        json.dump({"rows": rows, "growth": curves}, f, indent=1)
+        json.dump({"rows": rows, "growth": curves, "growth_steps": steps}, f, indent=1)
     if curves:
         with open(os.path.join(a.out, "growth.svg"), "w") as f:
             f.write(svg(curves))
-    show(rows, curves)
+    show(rows, curves, steps)
     for line in wrong:
         print("wrong answer:", line)
     return 1 if wrong else 0
