@@ -54,7 +54,8 @@ const CandidateRoom::ByKind& CandidateRoom::AddUp(Sums& sums, uint32_t position)
   const NodeId node = cluster.nodes_by_name[position];
   const FutureIdleOf future_idle(cluster, node);
   const int kinds = cluster.kinds.size();
-  for (int kind = 0; kind < kinds; ++kind) room_.amounts[static_cast<size_t>(kind)] = future_idle.Get(kind);
+  for (int kind = 0; kind < kinds; ++kind)
+    room_.amounts[static_cast<size_t>(kind)] = future_idle.Get(kind);
   sums.all_candidates -= std::exchange(sums.candidates[position], 0);
   uint64_t& with_candidates = sums.with_candidates[position / kWord];
   const uint64_t bit = uint64_t{1} << position % kWord;
@@ -63,7 +64,8 @@ const CandidateRoom::ByKind& CandidateRoom::AddUp(Sums& sums, uint32_t position)
   for (const TaskId id : cluster.nodes[node].tasks) {
     if (!evictable_.Counts(sums.group.side(), id)) continue;
     const Resource& request = evictable_.RequestOf(id);
-    for (int kind = 0; kind < kinds; ++kind) room_.amounts[static_cast<size_t>(kind)] += request.Get(kind);
+    for (int kind = 0; kind < kinds; ++kind)
+      room_.amounts[static_cast<size_t>(kind)] += request.Get(kind);
     with_candidates |= bit;
     ++sums.candidates[position];
     ++sums.all_candidates;

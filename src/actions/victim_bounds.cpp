@@ -259,9 +259,8 @@ VictimBounds::Sums& VictimBounds::SumsOf(size_t tier, TaskId task) {
     sums_.back()->used = 0;
   }
   // One that is not in use, or else the one that was not asked for longest.
-  Sums& sums = **std::min_element(sums_.begin(), sums_.end(), [](const auto& l, const auto& r) {
-    return l->used < r->used;
-  });
+  Sums& sums = **std::min_element(sums_.begin(), sums_.end(),
+                                  [](const auto& l, const auto& r) { return l->used < r->used; });
   sums.tier = tier;
   sums.first_voter = 0;
   for (size_t t = 0; t < tier; ++t) sums.first_voter += Tiers()[t].voters.size();

@@ -53,8 +53,7 @@ inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t num
 
 inline int16_t HighestShort(const int16_t* numbers, uint64_t some) {
   int16_t highest = 0;
-  for (; some != 0; some &= some - 1)
-    highest = std::max(highest, numbers[std::countr_zero(some)]);
+  for (; some != 0; some &= some - 1) highest = std::max(highest, numbers[std::countr_zero(some)]);
   return highest;
 }
 

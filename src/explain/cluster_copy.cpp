@@ -8,9 +8,9 @@ namespace {
 
 // Names every member: a new one does not compile until it is copied here.
 void CopyTables(const Cluster& from, Cluster& to) {
-  const auto& [strings, kinds, label_sets, specs, classes, tasks, tasks_by_name, jobs, queues, nodes,
-               allocatable, idle, used, releasing, pipelined, total, jobs_by_name, nodes_by_name,
-               queues_by_name, volumes, budgets, namespaces] = from;
+  const auto& [strings, kinds, label_sets, specs, classes, tasks, tasks_by_name, jobs, queues,
+               nodes, allocatable, idle, used, releasing, pipelined, total, jobs_by_name,
+               nodes_by_name, queues_by_name, volumes, budgets, namespaces] = from;
   to.kinds = kinds;
   to.label_sets = label_sets;
   to.specs = specs;

@@ -1,5 +1,5 @@
-// What will be free on a node, kind by kind: as Cluster::FutureIdle has it, for whoever asks of a few
-// kinds and need not copy all of them.
+// What will be free on a node, kind by kind: as Cluster::FutureIdle has it, for whoever asks of a
+// few kinds and need not copy all of them.
 #pragma once
 
 #include "model/cluster.h"

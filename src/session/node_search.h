@@ -42,7 +42,8 @@ class ReasonCounts;
 struct NodeSearchLimits {
   size_t classes = 128 << 20;  // bytes of answers and scores that classes have
   size_t fitting = 16 << 20;   // bytes of which nodes they fit
-  // Of candidates whose room is kept (CandidateRoom): one or two for each of the queues that starve.
+  // Of candidates whose room is kept (CandidateRoom): one or two for each of the queues that
+  // starve.
   size_t groups = 32;
 
   // Within a cycle queues come up one after the other, and so do classes, mostly for one job each:

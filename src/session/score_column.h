@@ -36,7 +36,8 @@ class ScoreColumn {
     if (wide_ == nullptr) {
       // Whole blocks: they are looked at in one piece, whoever is meant.
       if (narrow_ == nullptr)
-        narrow_ = std::make_unique_for_overwrite<int16_t[]>((nodes_ + kBlock - 1) / kBlock * kBlock);
+        narrow_ =
+            std::make_unique_for_overwrite<int16_t[]>((nodes_ + kBlock - 1) / kBlock * kBlock);
       bool exact = true;
       for (size_t i = 0; i < positions.size(); ++i) {
         const auto narrow = static_cast<int16_t>(Clamped(scores[i]));

@@ -61,10 +61,19 @@ TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
 // Every number comes back to the last bit, however many before it were short ones.
 TEST(ScoreColumn, GivesBackWhatWasSet) {
   std::mt19937 random(9);
-  const std::vector<double> odd = {
-      0.1,     16777217, 1e300,  -1e-300,           std::nextafter(7, 8),
-      1.0 / 3, 32767,    32768,  9007199254740991.0, 100.00000001,
-      -1,      0.5,      65536};
+  const std::vector<double> odd = {0.1,
+                                   16777217,
+                                   1e300,
+                                   -1e-300,
+                                   std::nextafter(7, 8),
+                                   1.0 / 3,
+                                   32767,
+                                   32768,
+                                   9007199254740991.0,
+                                   100.00000001,
+                                   -1,
+                                   0.5,
+                                   65536};
   for (const double number : odd) {
     std::vector<double> plain(200);
     for (size_t p = 0; p < plain.size(); ++p) plain[p] = static_cast<double>(p) * 160;

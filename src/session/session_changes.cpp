@@ -18,8 +18,8 @@ TaskChange::Kind KindOf(TaskStatus before, TaskStatus after) {
 }
 
 // Where a task belongs in a list that is sorted by name. Mostly tasks are numbered in that order,
-// and then names, which lie all over the memory, need not be read. Of tasks that came later, a place
-// that was found by numbers is the right one if both neighbours say so.
+// and then names, which lie all over the memory, need not be read. Of tasks that came later, a
+// place that was found by numbers is the right one if both neighbours say so.
 size_t IndexByName(const Cluster& cluster, const std::vector<TaskId>& list, TaskId task) {
   const auto less = [&](TaskId a, TaskId b) { return cluster.TaskNameLess(a, b); };
   size_t index = 0;
