@@ -73,10 +73,10 @@ def main():
     stored, failed = figures[tools][-1], 0
     for kind, number in counts.items():
         if kind not in stored:
-            print("instruction counts: %-9s %12d, none stored" % (kind, number))
+            print("instruction counts: %-10s %12d, none stored" % (kind, number))
             continue
         ratio = number / stored[kind]
-        print("instruction counts: %-9s %12d, stored %12d (%+.1f %%)" % (kind, number, stored[kind], 100 * (ratio - 1)))
+        print("instruction counts: %-10s %12d, stored %12d (%+.1f %%)" % (kind, number, stored[kind], 100 * (ratio - 1)))
         if ratio > LIMIT:
             failed = 1
             print("!! %s takes more than 10 %% more instructions than on %s (%s)" % (kind, stored["date"], stored["reason"]))

@@ -96,7 +96,7 @@ def measure(binary, prefix, profile, repeat):
 
 
 def measure_for(binary, prefix, seconds):
-    """The best of as many runs as begin in that time."""
+    """The best of as many runs as begin in that time: of large clusters it is one."""
     began, best = time.time(), None
     while best is None or time.time() - began < seconds:
         measured = measure(binary, prefix, "volcano", 1)

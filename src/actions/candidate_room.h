@@ -82,7 +82,7 @@ class CandidateRoom {
   Session& session_;
   EvictableTasks& evictable_;
   Sums* current_ = nullptr;
-  ByKind room_;  // of one call
+  ByKind room_{};  // of one call
 };
 
 }  // namespace krafla

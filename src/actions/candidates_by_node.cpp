@@ -95,7 +95,7 @@ void CandidatesByNode::FindAt(uint32_t position) {
     const Task& task = cluster.tasks[id];
     const bool first = std::find(jobs_.begin(), jobs_.end(), task.job) == jobs_.end();
     if (first) jobs_.push_back(task.job);
-    const bool harmless = side_.asking == Asking::kReclaim || !session_.TriedInVainMatters(id);
+    const bool harmless = IsHarmless(id);
     *words++ = id.value | uint64_t{cluster.jobs[task.job].queue.value} << 32;
     *words++ = (first ? Candidate::kFirstOfJob : 0) | (harmless ? Candidate::kHarmless : 0);
     words = WriteLevels(id, words);
@@ -107,6 +107,34 @@ void CandidatesByNode::FindAt(uint32_t position) {
     const Resource& request = cluster.classes[task.cls].request;
     for (int kind = 0; kind < kinds; ++kind) *words++ = std::bit_cast<uint64_t>(request.Get(kind));
   }
+}
+
+void CandidatesByNode::Verify(uint32_t position) const {
+  const Cluster& cluster = session_.cluster;
+  const NodeId node = cluster.nodes_by_name[position];
+  const FutureIdleOf future_idle(cluster, node);
+  for (int kind = 0; kind < cluster.kinds.size(); ++kind)
+    KRAFLA_CHECK(FutureIdle(position)[kind] == future_idle.Get(kind),
+                 "what will be free has followed");
+  evictable_.CatchUp();
+  size_t at = 0;
+  std::vector<uint64_t> levels(layout_.exact_levels - Candidate::kLevels);
+  for (const TaskId id : cluster.nodes[node].tasks) {
+    if (!evictable_.Counts(side_, id)) continue;
+    KRAFLA_CHECK(at < Count(position), "nobody has come");
+    const Candidate candidate = At(position, at++);
+    KRAFLA_CHECK(candidate.task() == id, "who counts has followed");
+    KRAFLA_CHECK(candidate.harmless() == IsHarmless(id), "what a try would leave has followed");
+    (void)WriteLevels(id, levels.data());
+    for (size_t voter = 0; voter < levels.size(); ++voter)
+      KRAFLA_CHECK(candidate.Level(voter) == static_cast<int64_t>(levels[voter]),
+                   "levels have followed");
+  }
+  KRAFLA_CHECK(at == Count(position), "nobody has gone");
+}
+
+bool CandidatesByNode::IsHarmless(TaskId task) const {
+  return side_.asking == Asking::kReclaim || !session_.TriedInVainMatters(task);
 }
 
 // Gives back where the next word goes.

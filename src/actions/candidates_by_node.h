@@ -76,6 +76,8 @@ class CandidatesByNode {
   void Find(size_t block, uint64_t nodes);
 
   bool IsKnown(uint32_t position) const { return HasBit(is_known_, position); }
+  // Aborts when what is known of a node is not as it is.
+  void Verify(uint32_t position) const;
   // How many there are on a node, and each of them, in the node's order of tasks.
   size_t Count(uint32_t position) const { return on_[position].count; }
   Candidate At(uint32_t position, size_t at) const {
@@ -106,6 +108,7 @@ class CandidatesByNode {
   };
 
   void FindAt(uint32_t position);
+  bool IsHarmless(TaskId task) const;
   uint64_t* WriteLevels(TaskId task, uint64_t* words) const;
   void Reserve(OnNode& here, size_t count);
   void FollowIdle(uint32_t position);

@@ -110,7 +110,8 @@ void VictimBounds::FollowLevels(JobId job) {
       if (!tiers_.empty()) candidates_.FollowLevels(position, task);
     }
     if (!moves_exact_levels) continue;
-    // What has fallen is still a bound: it is looked at again when it matters.
+    // What has fallen is still a bound: where its voter decides alone it is looked at again when it
+    // matters.
     if (moved.may_rise) {
       ForgetHighest(position);
       may_be_more_.push_back(position);
@@ -179,6 +180,9 @@ void VictimBounds::AddUp(Sums& sums, uint32_t position, double* room) {
   uint64_t somebody = 0;  // a bit per voter who names any
   givers_.clear();
   taken_from_.clear();
+#ifdef KRAFLA_VERIFY
+  candidates_.Verify(position);
+#endif
   for (size_t c = 0; c < candidates_.Count(position); ++c) {
     const CandidatesByNode::Candidate candidate = candidates_.At(position, c);
     uint64_t naming = 0;
@@ -252,7 +256,7 @@ VictimBounds::Sums& VictimBounds::SumsOf(size_t tier, TaskId task) {
   const size_t bytes = session_.cluster.nodes_by_name.size() *
                        static_cast<size_t>(session_.cluster.kinds.size()) *
                        AmountColumns::kBytesPerNode;
-  if (sums_.size() < std::max<size_t>(16, kMaxBytes / (bytes + 1))) {
+  if (sums_.size() < std::max({size_t{16}, Tiers().size(), kMaxBytes / (bytes + 1)})) {
     if (spare_.empty()) spare_.push_back(std::make_unique<Sums>());
     sums_.push_back(std::move(spare_.back()));
     spare_.pop_back();

@@ -203,7 +203,8 @@ void Session::FindBoundsOnVotes() {
         const PluginHooks& hooks = plugins_[entry.plugin].hooks;
         const auto& levels = preempts ? hooks.preempt_levels : hooks.reclaim_levels;
         voting.voters.push_back(levels ? &*levels : nullptr);
-        const bool names_first = levels && levels->names_first;
+        // Who is named by exact levels is not known for sure from a bound.
+        const bool names_first = levels && levels->names_first && !levels->exact_level;
         voting.decides &= names_first;
         voting.offers_all &= !hooks.counts_victims || tier.size() == 1;
         if (!compat.guards || !hooks.is_guard) continue;
