@@ -17,6 +17,7 @@ namespace krafla {
 
 namespace {
 
+using Part = ObjectLikeness::Part;
 using PolicyWord = std::pair<std::string_view, PreemptionPolicy>;
 constexpr std::array kPolicies = {
     PolicyWord{"PreemptLowerPriority", PreemptionPolicy::kLowerPriority},
@@ -143,6 +144,8 @@ void PodDecoder::DecodeSpec(ObjectReader& reader, JsonValue& value, Spec& spec) 
     } else if (key == "preemptionPolicy" && !ObjectReader::IsNull(field)) {
       spec.policy =
           reader.Word<PreemptionPolicy>(field, kPolicies, PreemptionPolicy::kLowerPriority);
+    } else {
+      reader.PassOver(field);
     }
   });
 }
@@ -152,6 +155,7 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
   std::string_view state;
   std::string_view reason;
   Timestamp since;
+  std::string_view since_written;
   reader.ForEachField(value, [&](JsonKey key, JsonValue& field) {
     if (key == "type") {
       type = reader.Text(field);
@@ -160,11 +164,15 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
     } else if (key == "reason") {
       reason = reader.Text(field);
     } else if (key == "lastTransitionTime") {
-      since = reader.Time(field);
+      since = reader.Time(field, &since_written);
+    } else {
+      reader.PassOver(field);
     }
   });
   if (type == "Ready") status.ready = state == "True";
-  if (type == "PodScheduled" && state == "True") status.scheduled_at = since;
+  const bool scheduled = type == "PodScheduled" && state == "True";
+  if (scheduled) status.scheduled_at = since;
+  reader.NoteText(scheduled ? Part::kScheduled : Part::kTime, since_written);
   if (type == "DisruptionTarget" && state == "True")
     status.preempted = reason == "PreemptionByScheduler";
   if (type == "PodResizePending") status.resize_infeasible = reason == "Infeasible";
@@ -180,11 +188,13 @@ void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& st
     } else if (key == "conditions") {
       reader.ForEachItem(field, [&](JsonValue& item) { DecodeCondition(reader, item, status); });
     } else if (key == "startTime") {
-      status.started = reader.Time(field);
+      std::string_view written;
+      status.started = reader.Time(field, &written);
+      reader.NoteText(Part::kStarted, written);
     } else if (key == "nominatedNodeName") {
       status.nominated_node = reader.Text(field);
-    } else {
-      digest_.AddStatusField(reader, key, field);
+    } else if (!digest_.AddStatusField(reader, key, field)) {
+      reader.PassOver(field);
     }
   });
 }
@@ -199,6 +209,7 @@ bool PodDecoder::IsOurs(std::string_view scheduler_name) const {
 
 PodSpecId PodDecoder::FindSpec(DecodeContext& context, StrId ns, const Status& status,
                                bool admitted) {
+  spec_is_of_this_pod_only_ = false;
   if (!admitted) digest_.AddFlag(kNotAdmittedFlag);
   if (status.resize_infeasible) digest_.AddFlag(kResizeInfeasibleFlag);
   const std::string_view digest = digest_.Finish();
@@ -208,11 +219,91 @@ PodSpecId PodDecoder::FindSpec(DecodeContext& context, StrId ns, const Status& s
   context.reader.EndCopy();
   if (context.reader.HasErrors()) return {};
   const PodSpecId spec = builder_.InternSpec(std::move(decoded.spec));
+  spec_is_of_this_pod_only_ = decoded.of_this_pod_only;
   if (!decoded.of_this_pod_only) digests_.Add(ns, digest, spec);
   return spec;
 }
 
 void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
+  const bool notes = last_.IsWanted();
+  if (notes) {
+    last_.likeness.Begin(context.text.json);
+    context.reader.NoteInto(&last_.likeness);
+  }
+  PodFacts pod;
+  if (!ReadFacts(context, root, pod)) return;
+  // Of two that are alike each has the same problems, and they are told of both. The name of one
+  // that no API server has seen is in its uid.
+  if (notes && pod.admitted && !spec_is_of_this_pod_only_ && context.reader.problems().empty()) {
+    last_.pod = pod;
+    last_.origin = context.origin;
+    last_.likeness.NoteText(Part::kName, context.meta.name);
+    last_.likeness.NoteText(Part::kUid, context.meta.uid);
+    last_.likeness.NoteText(Part::kGroup, GroupOf(context.meta));
+    last_.likeness.Keep();
+  }
+  if (builder_.AddPod(std::move(pod), context.origin) == FactSink::Added::kDuplicate)
+    context.Duplicate();
+}
+
+// One that nobody was like is not worth much: after several of them few are noted.
+bool PodDecoder::LastPod::IsWanted() {
+  constexpr uint32_t kMostPassed = 64;
+  if (likeness.kept()) {
+    pass = was_like ? 0 : std::min(2 * pass + 1, kMostPassed);
+    passed = 0;
+    was_like = false;
+    likeness.Forget();
+  }
+  return passed++ >= pass;
+}
+
+bool PodDecoder::FindAlike(std::string_view json, Origin origin, PodFacts& pod) {
+  if (origin != last_.origin || !last_.likeness.Matches(json, differences_)) return false;
+  StringPool& strings = builder_.strings();
+  for (const auto& [part, text] : differences_)
+    if (part == Part::kName || part == Part::kUid) strings.Prefetch(text);
+  pod = last_.pod;
+  Task& task = pod.task;
+  for (const auto& [part, text] : differences_) {
+    switch (part) {
+      case Part::kPassedOver:
+        break;
+      case Part::kName:
+        task.name_index = IndexInName(text);
+        task.name = strings.Intern(text);
+        break;
+      case Part::kUid:
+        task.uid = strings.Intern(text);
+        break;
+      case Part::kNode:
+        task.node_name = last_node_.Intern(text, strings);
+        break;
+      case Part::kGroup:
+        pod.group = last_group_.Intern(text, strings);
+        break;
+      case Part::kTime:
+      case Part::kCreated:
+      case Part::kStarted:
+      case Part::kScheduled: {
+        const std::optional<Timestamp> time = ObjectReader::FindTime(text);
+        if (!time) return false;
+        if (part == Part::kCreated) task.created = *time;
+        if (part == Part::kStarted) task.started = *time;
+        if (part == Part::kScheduled) task.scheduled_at = *time;
+        break;
+      }
+    }
+  }
+  last_.was_like = true;
+  return true;
+}
+
+bool PodDecoder::AddAlike(PodFacts pod, Origin origin) {
+  return builder_.AddPod(std::move(pod), origin) != FactSink::Added::kDuplicate;
+}
+
+bool PodDecoder::ReadFacts(DecodeContext& context, JsonObject root, PodFacts& pod) {
   ObjectReader& reader = context.reader;
   Metadata& meta = context.meta;
   Spec spec;
@@ -229,14 +320,13 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
       DecodeStatus(reader, value, status);
     }
   });
-  PodFacts pod;
+  reader.NoteText(Part::kNode, spec.node_name);
   pod.admitted = context.origin == Origin::kWritten && !meta.uid.empty();
   pod.task.ns = last_namespace_.Intern(meta.NamespaceOrDefault(), context.strings());
   pod.task.spec = FindSpec(context, pod.task.ns, status, pod.admitted);
-  if (!context.Sound()) return;
+  if (!context.Sound()) return false;
   SetFacts(context, spec, status, pod);
-  if (builder_.AddPod(std::move(pod), context.origin) == FactSink::Added::kDuplicate)
-    context.Duplicate();
+  return true;
 }
 
 void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status& status,

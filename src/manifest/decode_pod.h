@@ -9,6 +9,7 @@
 
 #include "manifest/decode_context.h"
 #include "manifest/decode_pod_spec.h"
+#include "manifest/object_likeness.h"
 #include "manifest/pod_digest.h"
 
 namespace krafla {
@@ -67,6 +68,14 @@ class PodDecoder {
 
   void Decode(DecodeContext& context, JsonObject root);
 
+  // Whether a text is that of the last pod but for parts of which it is known what they mean, and
+  // what it says. Nothing is added yet; false when the text has to be decoded.
+  bool FindAlike(std::string_view json, Origin origin, PodFacts& pod);
+  // False: there is one of that name, which is for Decode to say.
+  bool AddAlike(PodFacts pod, Origin origin);
+  // What a pod says, by decoding all of it. False when something is wrong with it.
+  bool ReadFacts(DecodeContext& context, JsonObject root, PodFacts& pod);
+
  private:
   struct Spec;
   struct Status;
@@ -83,6 +92,21 @@ class PodDecoder {
   PodSpecDecoder spec_decoder_;
   PodDigest digest_;
   DigestCache digests_;
+  bool spec_is_of_this_pod_only_ = false;  // of the last one
+  // The last pod that was decoded, or one of the last.
+  struct LastPod {
+    // Whether the one that is decoded now is to become this one.
+    bool IsWanted();
+
+    ObjectLikeness likeness;
+    PodFacts pod;
+    Origin origin = Origin::kWritten;
+    bool was_like = false;  // another one was
+    uint32_t pass = 0;      // so many before the next is noted
+    uint32_t passed = 0;
+  };
+  LastPod last_;
+  std::vector<ObjectLikeness::Difference> differences_;  // of one call, kept for their memory
   LastString last_namespace_;
   LastString last_role_;
   LastString last_node_;

@@ -55,12 +55,18 @@ void DecodeMetadata(ObjectReader& reader, JsonValue& value, Metadata& meta, bool
     } else if (key == "annotations") {
       DecodeTextMap(reader, field, meta.annotations);
     } else if (key == "creationTimestamp") {
-      meta.created = reader.Time(field);
+      std::string_view written;
+      meta.created = reader.Time(field, &written);
+      reader.NoteText(ObjectLikeness::Part::kCreated, written);
     } else if (key == "deletionTimestamp") {
       meta.deleting = !ObjectReader::IsNull(field);
-      reader.Time(field);
+      std::string_view written;
+      reader.Time(field, &written);
+      reader.NoteText(ObjectLikeness::Part::kTime, written);
     } else if (with_owner && key == "ownerReferences") {
       DecodeOwners(reader, field, meta);
+    } else {
+      reader.PassOver(field);
     }
   });
 }

@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/did_you_mean.h"
+#include "cluster_state/same_facts.h"
 #include "manifest/decode_context.h"
 #include "manifest/decode_node.h"
 #include "manifest/decode_pod.h"
@@ -93,6 +95,12 @@ class ObjectDecoder::Impl {
       last_in_document_ = text.in_document;
       sink_.Expect(text.in_document);
     }
+    if (PodFacts pod; pods_.FindAlike(text.json, origin, pod)) {
+#ifdef KRAFLA_VERIFY
+      VerifyAlike(text, origin, pod);
+#endif
+      if (pods_.AddAlike(std::move(pod), origin)) return;
+    }
     reader_.Start(text.json);
     meta_.Clear();
     simdjson::ondemand::document document;
@@ -113,6 +121,21 @@ class ObjectDecoder::Impl {
   void Finish() { report_.Finish(); }
 
  private:
+#ifdef KRAFLA_VERIFY
+  void VerifyAlike(const ObjectText& text, Origin origin, const PodFacts& alike) {
+    reader_.Start(text.json);
+    meta_.Clear();
+    simdjson::ondemand::document document;
+    JsonObject root;
+    KRAFLA_CHECK(Open(text.json, document, root), "what is like an object is one");
+    DecodeContext context{reader_, meta_, sink_, text, origin};
+    PodFacts pod;
+    KRAFLA_CHECK(pods_.ReadFacts(context, root, pod) && reader_.problems().empty(),
+                 "nothing is wrong with what is like a pod");
+    KRAFLA_CHECK(SameFacts(pod, alike), "what is like a pod says what was found");
+  }
+#endif
+
   bool Open(std::string_view json, simdjson::ondemand::document& document, JsonObject& root) {
     // Powers of two: a parser that grows object by object would allocate each time.
     simdjson::error_code error = simdjson::SUCCESS;

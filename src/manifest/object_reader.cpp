@@ -65,6 +65,7 @@ const char* SourceMap::Find(size_t offset, const char* otherwise) const {
 void ObjectReader::Start(std::string_view json) {
   json_ = json;
   sources_ = nullptr;
+  likeness_ = nullptr;
   problems_.clear();
   errors_ = 0;
   malformed_ = false;
@@ -205,24 +206,38 @@ bool ObjectReader::Bool(JsonValue& value, bool otherwise) {
   return otherwise;
 }
 
-Timestamp ObjectReader::Time(JsonValue& value) {
+namespace {
+
+// Most times of an object are the same as the one before.
+Result<Timestamp> ParseTime(std::string_view text) {
+  static thread_local std::string last_text;
+  static thread_local Timestamp last_time;
+  if (!text.empty() && text == last_text) return last_time;
+  Result<ZonedTimestamp> time = ParseRfc3339(text);
+  if (!time) return std::unexpected(std::move(time.error()));
+  last_text = text;
+  last_time = time->time;
+  return last_time;
+}
+
+}  // namespace
+
+Timestamp ObjectReader::Time(JsonValue& value, std::string_view* written) {
   if (IsNull(value)) return {};
   const char* at = At(value);
   const size_t problems_before = problems_.size();
   const std::string_view text = Text(value);
   if (problems_.size() != problems_before) return {};
-  // Most times of an object are the same as the one before.
-  static thread_local std::string last_text;
-  static thread_local Timestamp last_time;
-  if (!text.empty() && text == last_text) return last_time;
-  Result<ZonedTimestamp> time = ParseRfc3339(text);
-  if (time) {
-    last_text = text;
-    last_time = time->time;
-    return last_time;
-  }
+  if (written != nullptr) *written = text;
+  Result<Timestamp> time = ParseTime(text);
+  if (time) return *time;
   Wrong(at, std::move(time.error().message));
   return {};
+}
+
+std::optional<Timestamp> ObjectReader::FindTime(std::string_view text) {
+  const Result<Timestamp> time = ParseTime(text);
+  return time ? std::optional(*time) : std::nullopt;
 }
 
 Quantity ObjectReader::Amount(JsonValue& value) {

@@ -21,6 +21,7 @@
 
 #include "base/diagnostics.h"
 #include "base/timestamp.h"
+#include "manifest/object_likeness.h"
 #include "model/quantity.h"
 
 namespace krafla {
@@ -77,6 +78,15 @@ class ObjectReader {
   // JSON.
   void ReadCopy(std::string_view text, const SourceMap& sources);
   void EndCopy() { sources_ = nullptr; }
+  // Who wants to know which parts of the text may be others; null: nobody.
+  void NoteInto(ObjectLikeness* likeness) { likeness_ = likeness; }
+  void NoteText(ObjectLikeness::Part part, std::string_view text) {
+    if (likeness_ != nullptr) likeness_->NoteText(part, text);
+  }
+  // Nothing that is read depends on this value, which is not looked at afterwards.
+  void PassOver(JsonValue& value) {
+    if (likeness_ != nullptr) likeness_->NotePassedOver(Raw(value));
+  }
 
   std::string_view json() const { return json_; }
   const std::vector<ObjectProblem>& problems() const { return problems_; }
@@ -130,7 +140,10 @@ class ObjectReader {
                                int32_t least = std::numeric_limits<int32_t>::min(),
                                int32_t most = std::numeric_limits<int32_t>::max());
   bool Bool(JsonValue& value, bool otherwise = false);
-  Timestamp Time(JsonValue& value);
+  // `written`: where to put its text.
+  Timestamp Time(JsonValue& value, std::string_view* written = nullptr);
+  // The same of a text that stands for itself; nothing when it is not an instant.
+  static std::optional<Timestamp> FindTime(std::string_view text);
   // Zero for null. Negative amounts are errors.
   Quantity Amount(JsonValue& value);
   // One of a few words; the empty text and null are `otherwise`.
@@ -150,6 +163,7 @@ class ObjectReader {
   std::string_view json_;
   std::string_view copy_;
   const SourceMap* sources_ = nullptr;  // of copy_, while that is read
+  ObjectLikeness* likeness_ = nullptr;
   std::vector<ObjectProblem> problems_;
   OddWords odd_words_ = OddWords::kRefused;
   int errors_ = 0;

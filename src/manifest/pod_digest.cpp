@@ -67,14 +67,20 @@ void PodDigest::AddItems(ObjectReader& reader, std::string_view key, JsonValue& 
     sources_.Add(item_start, ObjectReader::At(item));
     text_ += '{';
     bool wanted = decisive.empty();
+    copied_.clear();
     reader.ForEachField(item, [&](std::string_view field, JsonValue& value) {
-      if (!Contains(fields, field) || ObjectReader::IsNull(value)) return;
+      if (!Contains(fields, field)) return reader.PassOver(value);
+      if (ObjectReader::IsNull(value)) return;
       wanted = wanted || Contains(decisive, field);
       AddKey(field);
-      AddRaw(reader.Raw(value));
+      const std::string_view raw = reader.Raw(value);
+      if (!decisive.empty()) copied_.push_back(raw);
+      AddRaw(raw);
       text_ += ',';
     });
     if (!wanted) {
+      for (const std::string_view raw : copied_)
+        reader.NoteText(ObjectLikeness::Part::kPassedOver, raw);
       CutTo(item_start);
       return;
     }

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "manifest/object_reader.h"
 
@@ -37,6 +38,7 @@ class PodDigest {
 
   std::string text_ = "{";
   SourceMap sources_;
+  std::vector<std::string_view> copied_;  // of one item, kept for its memory
 };
 
 }  // namespace krafla
