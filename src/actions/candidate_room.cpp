@@ -141,7 +141,17 @@ void CandidateRoom::Synchronize(Sums& sums) {
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
     AddUpAll(sums);
   } else {
-    ForEachChanged(sums.synced, [&](uint32_t p) { sums.room.Set(p, AddUp(sums, p)); });
+    changed_.clear();
+    ForEachChanged(sums.synced, [&](uint32_t p) { changed_.push_back(p); });
+    const auto node = [&](size_t at) { return session_.cluster.nodes_by_name[changed_[at]]; };
+    for (size_t i = 0; i < changed_.size(); ++i) {
+      evictable_.FetchAhead<false>(sums.group.side(), changed_.size(), i, node);
+      if (i + 2 < changed_.size()) {
+        FetchFutureIdle(session_.cluster, node(i + 2));
+        sums.room.FetchAt(changed_[i + 2]);
+      }
+      sums.room.Set(changed_[i], AddUp(sums, changed_[i]));
+    }
   }
   sums.synced = changes.size();
 }

@@ -82,7 +82,8 @@ class CandidateRoom {
   Session& session_;
   EvictableTasks& evictable_;
   Sums* current_ = nullptr;
-  ByKind room_{};  // of one call
+  ByKind room_{};                  // of one call
+  std::vector<uint32_t> changed_;  // … positions
 };
 
 }  // namespace krafla

@@ -60,6 +60,25 @@ void CandidatesByNode::Find(size_t block, uint64_t nodes) {
   for (nodes &= ~is_known_[block]; nodes != 0; nodes &= nodes - 1)
     positions[count++] =
         static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+  FindAt({positions.data(), count});
+}
+
+void CandidatesByNode::FindAll(std::span<const uint64_t> nodes) {
+  positions_.clear();
+  ForEachWordNotZero(
+      nodes.size(), [&](size_t block) { return nodes[block] & ~is_known_[block]; },
+      [&](size_t block, uint64_t unknown) {
+        for (; unknown != 0; unknown &= unknown - 1)
+          positions_.push_back(static_cast<uint32_t>(block * kBlock) +
+                               static_cast<uint32_t>(std::countr_zero(unknown)));
+        return true;
+      });
+  FindAt(positions_);
+}
+
+// Everything is asked for some nodes ahead.
+void CandidatesByNode::FindAt(std::span<const uint32_t> positions) {
+  const size_t count = positions.size();
   if (count == 0) return;
   evictable_.CatchUp();
   const Cluster& cluster = session_.cluster;

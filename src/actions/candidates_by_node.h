@@ -72,8 +72,9 @@ class CandidatesByNode {
   void Forget(uint32_t position) { SetBit(is_known_, position, false); }
   // Nothing has changed but the levels of a task, if it counts there.
   void FollowLevels(uint32_t position, TaskId task);
-  // Has those of some of a block's nodes looked up, a bit each.
+  // Has those of some of a block's nodes looked up, a bit each; or of all blocks.
   void Find(size_t block, uint64_t nodes);
+  void FindAll(std::span<const uint64_t> nodes);
 
   bool IsKnown(uint32_t position) const { return HasBit(is_known_, position); }
   // Aborts when what is known of a node is not as it is.
@@ -83,6 +84,8 @@ class CandidatesByNode {
   Candidate At(uint32_t position, size_t at) const {
     return {on_[position].words + at * layout_.words, &layout_};
   }
+  // They will be looked at.
+  KRAFLA_FETCHES void FetchAt(uint32_t position) const { Fetch(on_[position].words); }
   void SetExactLevel(uint32_t position, size_t at, size_t voter, double level) {
     on_[position].words[at * layout_.words + layout_.exact_levels + voter] =
         std::bit_cast<uint64_t>(level);
@@ -107,6 +110,7 @@ class CandidatesByNode {
     uint32_t capacity = 0;
   };
 
+  void FindAt(std::span<const uint32_t> positions);
   void FindAt(uint32_t position);
   bool IsHarmless(TaskId task) const;
   uint64_t* WriteLevels(TaskId task, uint64_t* words) const;
@@ -136,6 +140,7 @@ class CandidatesByNode {
   ClassId fits_for_;
   std::vector<uint64_t> fits_;
   // Of one call, kept for their memory.
+  std::vector<uint32_t> positions_;
   std::vector<JobId> jobs_;
   std::vector<TaskId> found_;
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/words_of_bits.h"
+
 namespace krafla {
 
 void KnownInVain::MakeTables() {
@@ -37,6 +39,7 @@ bool KnownInVain::MakeKey(TaskId task, const VictimRule& rule, const void* left_
 }
 
 const KnownInVain::Record* KnownInVain::Find(const Key& key) const {
+  if (filter_.empty() || !HasBit(filter_, Hash{}(key) % kFilterBits)) return nullptr;
   const auto found = records_.find(key);
   return found == records_.end() ? nullptr : &found->second;
 }
@@ -119,7 +122,12 @@ bool KnownInVain::NodesThatMayDiffer(const Record& record, std::vector<uint32_t>
 void KnownInVain::Remember(const Key& key, Since statement_began, Since search_began,
                            const std::vector<uint32_t>* asked, bool losses_matter,
                            const std::vector<uint32_t>& always, std::vector<TraceEvent> furthest) {
-  if (records_.size() >= kMaxRecords) records_.clear();
+  if (records_.size() >= kMaxRecords) {
+    records_.clear();
+    filter_.clear();
+  }
+  filter_.resize(kFilterBits / 64);
+  SetBit(filter_, Hash{}(key) % kFilterBits, true);
   Record& record = records_[key];
   record.losses_matter = losses_matter;
   record.always = always;

@@ -80,6 +80,10 @@ class KnownInVain {
 
   Session& session_;
   std::unordered_map<Key, Record, Hash> records_;
+  // A bit for each hash, by its last digits, that one of them may have: most keys are asked for
+  // once, and the table is not in the cache.
+  static constexpr size_t kFilterBits = 1 << 16;
+  std::vector<uint64_t> filter_;  // made with the first record
   // Made when first needed: in most cycles nobody looks for room.
   std::vector<uint32_t> position_of_;  // by NodeId
   std::vector<uint32_t> seen_;         // by position: in which call

@@ -242,8 +242,11 @@ bool RoomFinder::TryInOrder(Statement& statement, TaskId task, const VictimRule&
   // Whoever asks what somebody has asked before, and was soon content, will be so again.
   uint32_t* before = nullptr;
   if (has_key) {
-    if (tried_before_.size() >= kMaxKeys) tried_before_.clear();
-    before = &tried_before_.try_emplace(KnownInVain::Hash{}(key_), UINT32_MAX).first->second;
+    tried_before_.resize(kLastSearches);
+    const size_t key = KnownInVain::Hash{}(key_);
+    LastSearch& last = tried_before_[key % kLastSearches];
+    if (last.key != key) last = {.key = key};
+    before = &last.in_vain;
   }
   const bool goes_on = order == Order::kBestScore && GoOn(task, rule, ranking, with_room);
   if (!goes_on) narrows_ = (before == nullptr || *before > kFew) && StartNarrowing(task, rule);

@@ -109,8 +109,12 @@ class RoomFinder {
   bool narrows_ = false;  // this search asks them
   size_t tries_in_vain_ = 0;
   // By the hash of a search's key: how many tries the last one like it made in vain.
-  static constexpr size_t kMaxKeys = 1 << 16;
-  std::unordered_map<size_t, uint32_t> tried_before_;
+  static constexpr size_t kLastSearches = 1 << 9;
+  struct LastSearch {
+    size_t key = 0;  // its hash
+    uint32_t in_vain = UINT32_MAX;
+  };
+  std::vector<LastSearch> tried_before_;  // by key, of those that have one place the last
   KnownInVain in_vain_;
   KnownInVain::Key key_;
   RepeatedSteps repeated_;

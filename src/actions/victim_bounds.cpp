@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/words_of_bits.h"
+#include "session/block_maxima.h"
 #include "session/rows_of_bits.h"
 
 namespace krafla {
@@ -17,6 +18,11 @@ namespace krafla {
 namespace {
 
 constexpr uint32_t kBlock = AmountColumns::kBlock;
+
+// The tasks of a job that somebody will go through.
+KRAFLA_FETCHES void FetchTasks(const Cluster& cluster, JobId job) {
+  for (const TaskId task : cluster.jobs[job].tasks) Fetch(&cluster.tasks[task].node);
+}
 
 constexpr double kSlack = CandidatesByNode::kSlack;
 
@@ -66,6 +72,7 @@ void VictimBounds::CatchUp() {
   }
   for (; nodes_seen_ < nodes.size(); ++nodes_seen_) Changed(nodes[nodes_seen_]);
   for (; tasks_seen_ < tasks.size(); ++tasks_seen_) NoteLevels(tasks[tasks_seen_]);
+  for (const JobId job : touched_jobs_) FetchTasks(session_.cluster, job);
   for (const JobId job : touched_jobs_) FollowLevels(job);
   touched_jobs_.clear();
 }
@@ -450,9 +457,15 @@ void VictimBounds::FindHighest(size_t block, uint64_t nodes) {
 void VictimBounds::FindHighest(uint32_t p) {
   KRAFLA_CHECK(candidates_.IsKnown(p), "levels are those of candidates that are known");
   SetBit(fallen_, p, false);
+  // Levels are those of jobs.
+  const Cluster& cluster = session_.cluster;
+  const size_t count = candidates_.Count(p);
+  for (size_t c = 0; c < count; ++c) Fetch(&cluster.tasks[candidates_.At(p, c).task()]);
+  for (size_t c = 0; c < count; ++c)
+    Fetch(&cluster.jobs[cluster.tasks[candidates_.At(p, c).task()].job]);
   for (ExactVoter& voter : exact_) {
     double highest = -std::numeric_limits<double>::infinity();
-    for (size_t c = 0; c < candidates_.Count(p); ++c) {
+    for (size_t c = 0; c < count; ++c) {
       const double level = voter.levels->exact_level(candidates_.At(p, c).task());
       candidates_.SetExactLevel(p, c, voter.number, level);
       highest = std::max(highest, level);
@@ -543,6 +556,21 @@ void VictimBounds::FindOutAll(TierQuestion& tier, std::span<const uint64_t> node
     AddThese(row_, levels_unknown_);
   }
   KeepThese(row_, nodes);
+  // All candidates that will be looked at, in one go: mostly few of a block's nodes are.
+  to_look_up_.assign(sums.stale.begin(), sums.stale.end());
+  if (tier.exact != nullptr) AddThese(to_look_up_, levels_unknown_);
+  KeepThese(to_look_up_, row_);
+  candidates_.FindAll(to_look_up_);
+  const bool asks_room = AsksRoom(sums.tier);
+  ForEachWordNotZero(
+      row_.size(), [&](size_t block) { return row_[block]; },
+      [&](size_t block, uint64_t unknown) {
+        BlockMaxima::ForEachNode(block, unknown, [&](uint32_t p) {
+          candidates_.FetchAt(p);
+          if (asks_room) sums.room.FetchAt(p);
+        });
+        return true;
+      });
   ForEachWordNotZero(
       row_.size(), [&](size_t block) { return row_[block]; },
       [&](size_t block, uint64_t unknown) {
@@ -580,7 +608,8 @@ bool VictimBounds::MightDo(uint32_t position) {
     if (!decided && (sums.fitting[block] & bit) != 0) {
       // Who is named by several voters is not as easily told.
       if (AsksRoom(sums.tier)) return true;
-      Named named = NamedOn(tier, position);
+      Named named = NobodyIsNamedOn(tier, position) ? Named{.nobody = true, .have_room = false}
+                                                    : NamedOn(tier, position);
       if (named.Do() && HasBit(fallen_, position)) {
         FindHighest(position);
         named = NamedOn(tier, position);
@@ -596,6 +625,20 @@ bool VictimBounds::MightDo(uint32_t position) {
   uint32_t& first = has_room ? taken_.for_share : taken_.for_votes;
   first = std::min(first, position);
   return false;
+}
+
+// Whether nobody has as much as the task needs, and somebody would have to go. Told by a number for
+// the node: candidates lie elsewhere, and rows of bits have let pass some that have a little less.
+bool VictimBounds::NobodyIsNamedOn(const TierQuestion& tier, uint32_t position) const {
+  const bool nobody =
+      tier.exact->highest.At(position) < tier.exactly_needed && !HasBit(fits_idle_, position);
+#ifdef KRAFLA_VERIFY
+  if (nobody) {
+    const Named named = NamedOn(tier, position);
+    KRAFLA_CHECK(named.nobody && !named.have_room, "nobody is named where levels are too low");
+  }
+#endif
+  return nobody;
 }
 
 // What those would leave whom a tier's only voter names.

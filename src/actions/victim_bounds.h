@@ -131,6 +131,7 @@ class VictimBounds {
     bool Do() const { return have_room && (have_share || !harmless); }
   };
   Named NamedOn(const TierQuestion& tier, uint32_t position) const;
+  bool NobodyIsNamedOn(const TierQuestion& tier, uint32_t position) const;
   uint64_t NodesThatNameSomebody(const TierQuestion& tier, size_t block, uint64_t nodes);
   struct ExactVoter;
   void FindHighest(size_t block, uint64_t nodes);
@@ -200,6 +201,7 @@ class VictimBounds {
   std::vector<uint64_t> row_;
   std::vector<uint64_t> undecided_;
   std::vector<uint64_t> levels_unknown_;
+  std::vector<uint64_t> to_look_up_;
   Taken taken_;  // but for asked_about_
   std::vector<uint64_t> asked_about_;
 };

@@ -193,7 +193,10 @@ KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weigh
                                         std::span<const NodeId> nodes,
                                         std::span<double> scores) const {
   static_assert(kMemoryIsNextToCpu<Room>);
-  for (const NodeId node : nodes) Fetch(&room_[node]);
+  for (const NodeId node : nodes) {
+    Fetch(&room_[node]);
+    Fetch(&view_.SumsOf(node));
+  }
   const bool no_gpus = asked.gpus == 0;
   const Both placing{asked.placing_cpu, asked.placing_memory};
   const Both scored{asked.cpu, asked.memory};

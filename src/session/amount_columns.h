@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fetch.h"
 #include "model/resource.h"
 #include "session/amount_steps.h"
 
@@ -57,6 +58,13 @@ class AmountColumns {
   // Of some of a block's nodes, a bit each; `amounts` by node and kind.
   void SetMany(size_t block, uint64_t nodes, std::span<const double> amounts);
   double At(uint32_t position, size_t kind) const { return columns_[kind].amounts[position]; }
+  // A node's amounts will be set.
+  KRAFLA_FETCHES void FetchAt(uint32_t position) const {
+    for (const Column& column : columns_) {
+      Fetch(&column.amounts[position]);
+      if (!column.steps.empty()) Fetch(&column.reached[position]);
+    }
+  }
 
   size_t nodes() const { return nodes_; }
   size_t kinds() const { return columns_.size(); }

@@ -116,8 +116,14 @@ void BestFirst::Open(size_t at) {
     region.bound[block] = region.left[block] != 0 ? ranking_.block_best[first + block] : kNone;
   }
   std::fill(region.bound.begin() + static_cast<ptrdiff_t>(blocks), region.bound.end(), kNone);
-  for (size_t group = 0; group < region.of_group.size(); ++group)
-    region.of_group[group] = Highest8(region.bound.data() + group * kGroup);
+  for (size_t group = 0; group < region.of_group.size(); ++group) {
+    const double* bounds = region.bound.data() + group * kGroup;
+    region.of_group[group] = Highest8(bounds);
+    // Whose turn comes first: a table of scores is mostly not in the cache.
+    if (region.of_group[group] != kNone)
+      ranking_.scores->FetchBlock(first + group * kGroup +
+                                  FirstOf8(bounds, region.of_group[group]));
+  }
   bounds_[at] = region.Highest();
 }
 
@@ -159,6 +165,7 @@ void BestFirst::Remove(uint32_t position) {
 // Two of them: whoever does not do is mostly followed by the other. Of equal ones the first.
 void BestFirst::FindBest(Region& region, size_t block) const {
   region.known |= BitOf(block);
+  ranking_.scores->FetchBlock(current_ * Region::kBlocks + block);
   const auto first =
       static_cast<uint32_t>((current_ * Region::kBlocks + block) * NodeRanking::kBlock);
   ranking_.scores->Visit([&]<class T>(const T* scores) {

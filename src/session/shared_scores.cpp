@@ -1,5 +1,7 @@
 #include "session/shared_scores.h"
 
+#include "base/fetch.h"
+
 namespace krafla {
 
 SharedScores::SharedScores(size_t nodes)
@@ -23,11 +25,16 @@ void SharedScores::Begin() {
 void SharedScores::CatchUp(std::span<const uint32_t> changed) {
   if (any_known_ && changed.size() - synced_ > nodes_) Begin();
   if (any_known_) {
+    constexpr size_t kWordsPerLine = 8;
+    if (changed.size() - synced_ > known_.size() / kWordsPerLine)
+      for (size_t block = 0; block < known_.size(); block += kWordsPerLine) Fetch(&known_[block]);
     for (const uint32_t p : changed.subspan(synced_)) {
-      if (!Knows(p)) continue;
+      // Whether it is known cannot be foreseen, but that it is hardly ever the best can.
       const uint32_t block = p / BlockMaxima::kBlock;
-      known_[block] &= ~BitOf(p);
-      if (holders_[block] == p % BlockMaxima::kBlock) SetBit(loose_, block, true);
+      const uint64_t known = known_[block];
+      known_[block] = known & ~BitOf(p);
+      if (holders_[block] == p % BlockMaxima::kBlock && (known & BitOf(p)) != 0) [[unlikely]]
+        SetBit(loose_, block, true);
     }
   }
   synced_ = changed.size();
