@@ -370,6 +370,17 @@ check
 [ ! -s "$tmp/out" ] || fail "no arguments: something is on standard output" "$out"
 run runn
 expect_status "unknown command" 2
+run help
+expect_status "help" 0
+expect_out "help" "simulate"
+run help run
+expect_status "help run" 0
+expect_out "help run" "--cluster"
+run help serve
+expect_status "help serve" 0
+expect_out "help serve" "--scheduler-conf"
+run help runn
+expect_refused "help of an unknown command" 'unknown command "runn"'
 run run --clster examples/preempt/cluster.yaml
 expect_refused "a misspelt option" "unknown option --clster; did you mean --cluster?"
 

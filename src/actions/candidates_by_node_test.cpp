@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/cycle.h"
@@ -53,7 +54,15 @@ TEST(CandidatesByNode, AreThoseOfTheQueueHoweverManyThereAre) {
         session.cluster.jobs[cycle.FindJob(std::string("default/") + name + "0")].queue;
     ASSERT_TRUE(candidates.Begin(queue, Asking::kPreempt));
     EXPECT_FALSE(candidates.Begin(queue, Asking::kPreempt)) << "what is known is still good";
-    candidates.Find(0, 3);
+    // Of both nodes at once, or of one and then of all that are left.
+    constexpr uint64_t kBoth[] = {3};
+    if (std::string_view(name) == "a") {
+      candidates.Find(0, 3);
+    } else {
+      candidates.Find(0, 2);
+      EXPECT_FALSE(candidates.IsKnown(0));
+      candidates.FindAll(kBoth);
+    }
     for (uint32_t p = 0; p < 2; ++p) {
       ASSERT_TRUE(candidates.IsKnown(p));
       std::vector<TaskId> expected;

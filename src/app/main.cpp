@@ -208,6 +208,14 @@ std::optional<std::string> UnknownOption(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // "krafla help run" is "krafla run --help".
+  char help[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc >= 2 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.insert(words.begin() + std::min<ptrdiff_t>(2, argc - 1), help);
+    argv = words.data();
+  }
   // Takes Kubernetes' notation of flags, not ours.
   if (argc >= 2 && std::string(argv[1]) == "serve")
     return krafla::ServeCommand({argv + 2, argv + argc}, std::cout, std::cerr);
