@@ -99,7 +99,10 @@ class ObjectDecoder::Impl {
 #ifdef KRAFLA_VERIFY
       VerifyAlike(text, origin, pod);
 #endif
-      if (pods_.AddAlike(std::move(pod), origin)) return;
+      if (pods_.AddAlike(std::move(pod), origin)) {
+        ++facts_.alike;
+        return;
+      }
     }
     reader_.Start(text.json);
     meta_.Clear();

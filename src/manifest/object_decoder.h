@@ -23,6 +23,7 @@ struct DecodeOptions {
 struct ClusterFacts {
   std::map<std::string, int> ignored_kinds;  // kind -> objects that were not used
   size_t bytes = 0;
+  size_t alike = 0;  // pods that were compared with the one before them, not decoded
 };
 
 class ObjectDecoder {
