@@ -19,11 +19,6 @@ namespace {
 
 constexpr uint32_t kBlock = AmountColumns::kBlock;
 
-// The tasks of a job that somebody will go through.
-KRAFLA_FETCHES void FetchTasks(const Cluster& cluster, JobId job) {
-  for (const TaskId task : cluster.jobs[job].tasks) Fetch(&cluster.tasks[task].node);
-}
-
 constexpr double kSlack = CandidatesByNode::kSlack;
 
 // What goes where there will be `room` and now is `idle`. Of large amounts a sum has lost the last
@@ -72,7 +67,6 @@ void VictimBounds::CatchUp() {
   }
   for (; nodes_seen_ < nodes.size(); ++nodes_seen_) Changed(nodes[nodes_seen_]);
   for (; tasks_seen_ < tasks.size(); ++tasks_seen_) NoteLevels(tasks[tasks_seen_]);
-  for (const JobId job : touched_jobs_) FetchTasks(session_.cluster, job);
   for (const JobId job : touched_jobs_) FollowLevels(job);
   touched_jobs_.clear();
 }
@@ -107,7 +101,12 @@ void VictimBounds::FollowLevels(JobId job) {
   const bool moves_exact_levels = !fallen_.empty();
   if (!moved.changed && !moves_exact_levels) return;
   const Cluster& cluster = session_.cluster;
-  for (const TaskId task : cluster.jobs[job].tasks) {
+  const std::vector<TaskId>& tasks = cluster.jobs[job].tasks;
+  constexpr size_t kAhead = 16;
+  for (size_t i = 0; i < std::min(kAhead, tasks.size()); ++i) Fetch(&cluster.tasks[tasks[i]].node);
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (i + kAhead < tasks.size()) Fetch(&cluster.tasks[tasks[i + kAhead]].node);
+    const TaskId task = tasks[i];
     const NodeId node = cluster.tasks[task].node;
     if (!node.valid()) continue;
     const uint32_t position = position_of_[node.value];
@@ -457,7 +456,7 @@ void VictimBounds::FindHighest(size_t block, uint64_t nodes) {
 void VictimBounds::FindHighest(uint32_t p) {
   KRAFLA_CHECK(candidates_.IsKnown(p), "levels are those of candidates that are known");
   SetBit(fallen_, p, false);
-  // Levels are those of jobs.
+  // Levels are those of jobs. All are asked for at once: by then the first tasks are there.
   const Cluster& cluster = session_.cluster;
   const size_t count = candidates_.Count(p);
   for (size_t c = 0; c < count; ++c) Fetch(&cluster.tasks[candidates_.At(p, c).task()]);

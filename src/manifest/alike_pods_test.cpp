@@ -34,6 +34,7 @@ struct PodText {
   std::string started = R"("2026-03-10T09:00:02Z")";
   std::string container = R"({"name": "main", "containerID": "containerd://1", "restartCount": 0})";
   std::string more_meta;
+  std::string more_spec;
 
   std::string Json() const {
     return fmt::format(
@@ -43,13 +44,13 @@ struct PodText {
  "volcano.sh/task-spec": "worker"}}{}}},
  "spec": {{"schedulerName": "volcano", "nodeName": {}, "priority": 10, "containers": [{{"name": "main",
  "image": "i", "resources": {{"requests": {{"cpu": {}, "memory": "1Gi"}}}},
- "volumeMounts": [{{"name": {}, "mountPath": "/x"}}]}}], "volumes": [{}]}},
+ "volumeMounts": [{{"name": {}, "mountPath": "/x"}}]}}], "volumes": [{}]{}}},
  "status": {{"phase": "Running", "conditions": [
  {{"type": "PodScheduled", "status": "True", "lastTransitionTime": {}}},
  {{"type": "Ready", "status": {}, "lastProbeTime": null, "lastTransitionTime": {}}}],
  "podIP": {}, "podIPs": [{{"ip": {}}}], "startTime": {}, "containerStatuses": [{}]}}}})",
         name, uid, version, created, label, group, cooldown, more_meta, node, cpu, mount, volume,
-        scheduled, ready_status, ready, ip, ip, started, container);
+        more_spec, scheduled, ready_status, ready, ip, ip, started, container);
   }
 };
 
@@ -128,8 +129,9 @@ std::string Describe(const ReadResult& result, std::string_view left_out) {
                     result.Text(t.node_name), result.Text(t.priority_class),
                     result.Text(result.cluster.jobs[t.job].name), t.cooldown_ns, t.name_index,
                     static_cast<int>(t.status));
-    text += fmt::format("times {} {} {} unready {} priority {} cpu {} claims {} labels",
+    text += fmt::format("times {} {} {} unready {} priority {} policy {} cpu {} claims {} labels",
                         t.created.ns, t.started.ns, t.scheduled_at.ns, t.unready, t.pod_priority,
+                        static_cast<int>(t.preemption_policy),
                         result.cluster.classes[t.cls].request.cpu(),
                         result.cluster.specs[t.spec].claims.size());
     for (const auto& [key, value] : result.cluster.label_sets[t.labels])
@@ -168,6 +170,49 @@ TEST(AlikePods, ThoseThatDifferInLittleAreCompared) {
     const std::string text = PodText().Json() + "\n" + variation.pod.Json();
     EXPECT_EQ(ReadText(kQueueAndGroups + text, {.lenient = true}).facts.alike,
               variation.alike ? 1 : 0);
+  }
+}
+
+// Of what stands twice the last counts, and null is as if it were not there.
+TEST(AlikePods, APodIsReadTheSameBehindOneWithOddFields) {
+  const std::pair<const char*, void (*)(PodText&)> odd[] = {
+      {"created", [](PodText& p) { p.created += R"(, "creationTimestamp": null)"; }},
+      {"created, escaped",
+       [](PodText& p) { p.created += R"(, "creationTimestamp": "2026-03-10T09:00:0\u0031Z")"; }},
+      {"started", [](PodText& p) { p.started += R"(, "startTime": null)"; }},
+      {"scheduled", [](PodText& p) { p.scheduled += R"(, "lastTransitionTime": null)"; }},
+      {"scheduled twice",
+       [](PodText& p) { p.scheduled += R"(}, {"type": "PodScheduled", "status": "True")"; }},
+      {"node", [](PodText& p) { p.node += R"(, "nodeName": "n2")"; }},
+      {"no node", [](PodText& p) { p.node += R"(, "nodeName": null)"; }},
+      {"name", [](PodText& p) { p.name = R"("x", "name": )" + p.name; }},
+      {"policy", [](PodText& p) { p.more_spec = R"(, "preemptionPolicy": null)"; }},
+      {"policy twice",
+       [](PodText& p) {
+         p.more_spec = R"(, "preemptionPolicy": "Never", "preemptionPolicy": null)";
+       }},
+      {"deletion", [](PodText& p) {
+         p.more_meta =
+             R"(, "deletionTimestamp": "2026-03-10T09:30:00Z", "deletionTimestamp": null)";
+       }}};
+  // The same odd fields again, or with something else in the place of null.
+  for (const char* instead : {"null", R"("2026-03-10T08:00:00Z")", R"("Never")", R"("n1")", "7"}) {
+    for (const auto& [what, change] : odd) {
+      SCOPED_TRACE(fmt::format("{}, {}", what, instead));
+      PodText before;
+      change(before);
+      const std::string uid = before.uid.substr(1, before.uid.size() - 2);
+      PodText pod = With([](PodText&) {});
+      change(pod);
+      std::string json = pod.Json();
+      if (const size_t at = json.rfind("null"); at != std::string::npos)
+        json.replace(at, 4, instead);
+      const ReadResult alone = ReadText(kQueueAndGroups + json, {.lenient = true});
+      const ReadResult behind =
+          ReadText(kQueueAndGroups + before.Json() + "\n" + json, {.lenient = true});
+      EXPECT_EQ(Describe(behind, uid), Describe(alone, uid));
+      EXPECT_EQ(MessagesWithoutPlaces(behind), MessagesWithoutPlaces(alone));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/go_duration.h"
+#include "cluster_state/same_facts.h"
 #include "manifest/annotations.h"
 #include "manifest/known_words.h"
 #include "model/well_known.h"
@@ -124,6 +125,8 @@ struct PodDecoder::Status {
   std::string_view nominated_node;
   Timestamp started;
   Timestamp scheduled_at;
+  std::string_view started_written;
+  std::string_view scheduled_written;
   bool ready = true;  // unless its condition says otherwise
   bool preempted = false;
   bool resize_infeasible = false;
@@ -141,9 +144,11 @@ void PodDecoder::DecodeSpec(ObjectReader& reader, JsonValue& value, Spec& spec) 
       spec.priority_class = reader.Text(field);
     } else if (key == "priority") {
       spec.priority = reader.Int32(field);
-    } else if (key == "preemptionPolicy" && !ObjectReader::IsNull(field)) {
-      spec.policy =
-          reader.Word<PreemptionPolicy>(field, kPolicies, PreemptionPolicy::kLowerPriority);
+    } else if (key == "preemptionPolicy") {
+      // What is not said here may be by a priority class.
+      if (!ObjectReader::IsNull(field))
+        spec.policy =
+            reader.Word<PreemptionPolicy>(field, kPolicies, PreemptionPolicy::kLowerPriority);
     } else {
       reader.PassOver(field);
     }
@@ -171,8 +176,12 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
   });
   if (type == "Ready") status.ready = state == "True";
   const bool scheduled = type == "PodScheduled" && state == "True";
-  if (scheduled) status.scheduled_at = since;
-  reader.NoteText(scheduled ? Part::kScheduled : Part::kTime, since_written);
+  if (scheduled) {
+    status.scheduled_at = since;
+    status.scheduled_written = since_written;
+  } else {
+    reader.NoteText(Part::kTime, since_written);
+  }
   if (type == "DisruptionTarget" && state == "True")
     status.preempted = reason == "PreemptionByScheduler";
   if (type == "PodResizePending") status.resize_infeasible = reason == "Infeasible";
@@ -188,9 +197,7 @@ void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& st
     } else if (key == "conditions") {
       reader.ForEachItem(field, [&](JsonValue& item) { DecodeCondition(reader, item, status); });
     } else if (key == "startTime") {
-      std::string_view written;
-      status.started = reader.Time(field, &written);
-      reader.NoteText(Part::kStarted, written);
+      status.started = reader.Time(field, &status.started_written);
     } else if (key == "nominatedNodeName") {
       status.nominated_node = reader.Text(field);
     } else if (!digest_.AddStatusField(reader, key, field)) {
@@ -225,25 +232,35 @@ PodSpecId PodDecoder::FindSpec(DecodeContext& context, StrId ns, const Status& s
 }
 
 void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
-  const bool notes = last_.IsWanted();
+  const bool notes = context.origin == Origin::kWritten && last_.IsWanted();
   if (notes) {
     last_.likeness.Begin(context.text.json);
     context.reader.NoteInto(&last_.likeness);
   }
   PodFacts pod;
   if (!ReadFacts(context, root, pod)) return;
-  // Of two that are alike each has the same problems, and they are told of both. The name of one
-  // that no API server has seen is in its uid.
-  if (notes && pod.admitted && !spec_is_of_this_pod_only_ && context.reader.problems().empty()) {
-    last_.pod = pod;
-    last_.origin = context.origin;
-    last_.likeness.NoteText(Part::kName, context.meta.name);
-    last_.likeness.NoteText(Part::kUid, context.meta.uid);
-    last_.likeness.NoteText(Part::kGroup, GroupOf(context.meta));
-    last_.likeness.Keep();
-  }
+  // Of two that are alike each has the same problems, and they are told of both. The uid of one
+  // that no API server has seen is made of its name.
+  if (notes && pod.admitted && !spec_is_of_this_pod_only_ && context.reader.problems().empty())
+    KeepLast(context, pod);
   if (builder_.AddPod(std::move(pod), context.origin) == FactSink::Added::kDuplicate)
     context.Duplicate();
+}
+
+// Only what the facts were taken from may be another in the next one: of keys that are there twice
+// that is the last. A pod that is not like itself is none to compare others with.
+void PodDecoder::KeepLast(const DecodeContext& context, const PodFacts& pod) {
+  ObjectLikeness& likeness = last_.likeness;
+  likeness.NoteText(Part::kName, context.meta.name);
+  likeness.NoteText(Part::kUid, context.meta.uid);
+  likeness.NoteText(Part::kCreated, context.meta.created_written);
+  likeness.NoteText(Part::kGroup, GroupOf(context.meta));
+  likeness.Keep();
+  last_.pod = pod;
+  PodFacts itself;
+  if (!FindAlike(context.text.json, context.origin, itself) || !SameFacts(pod, itself))
+    likeness.Forget();
+  last_.was_like = false;
 }
 
 // One that nobody was like is not worth much: after several of them few are noted.
@@ -259,7 +276,7 @@ bool PodDecoder::LastPod::IsWanted() {
 }
 
 bool PodDecoder::FindAlike(std::string_view json, Origin origin, PodFacts& pod) {
-  if (origin != last_.origin || !last_.likeness.Matches(json, differences_)) return false;
+  if (origin != Origin::kWritten || !last_.likeness.Matches(json, differences_)) return false;
   StringPool& strings = builder_.strings();
   for (const auto& [part, text] : differences_)
     if (part == Part::kName || part == Part::kUid) strings.Prefetch(text);
@@ -321,6 +338,8 @@ bool PodDecoder::ReadFacts(DecodeContext& context, JsonObject root, PodFacts& po
     }
   });
   reader.NoteText(Part::kNode, spec.node_name);
+  reader.NoteText(Part::kStarted, status.started_written);
+  reader.NoteText(Part::kScheduled, status.scheduled_written);
   pod.admitted = context.origin == Origin::kWritten && !meta.uid.empty();
   pod.task.ns = last_namespace_.Intern(meta.NamespaceOrDefault(), context.strings());
   pod.task.spec = FindSpec(context, pod.task.ns, status, pod.admitted);

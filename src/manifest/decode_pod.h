@@ -73,7 +73,8 @@ class PodDecoder {
   bool FindAlike(std::string_view json, Origin origin, PodFacts& pod);
   // False: there is one of that name, which is for Decode to say.
   bool AddAlike(PodFacts pod, Origin origin);
-  // What a pod says, by decoding all of it. False when something is wrong with it.
+  // What a pod says, by decoding all of it. False when something is wrong with it. For whoever
+  // verifies what was found without.
   bool ReadFacts(DecodeContext& context, JsonObject root, PodFacts& pod);
 
  private:
@@ -86,6 +87,7 @@ class PodDecoder {
   // Everything but namespace and spec, which are known.
   void SetFacts(DecodeContext& context, const Spec& spec, const Status& status, PodFacts& pod);
   bool IsOurs(std::string_view scheduler_name) const;
+  void KeepLast(const DecodeContext& context, const PodFacts& pod);
 
   FactSink& builder_;
   std::vector<std::string> scheduler_names_;
@@ -100,7 +102,6 @@ class PodDecoder {
 
     ObjectLikeness likeness;
     PodFacts pod;
-    Origin origin = Origin::kWritten;
     bool was_like = false;  // another one was
     uint32_t pass = 0;      // so many before the next is noted
     uint32_t passed = 0;

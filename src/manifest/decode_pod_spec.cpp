@@ -61,6 +61,7 @@ class Decoding {
       if (key == kNotAdmittedFlag) scope_.admitted = false;
       if (key == kResizeInfeasibleFlag) requests_.resize_infeasible = true;
     });
+    if (reader_.malformed()) return {};  // the document has given up
     document.rewind();
     if (const auto error = document.get_object().get(root)) {
       reader_.Malformed(error);

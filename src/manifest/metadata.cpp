@@ -11,6 +11,7 @@ void Metadata::Clear() {
   uid = {};
   owner_pod_uid = {};
   created = {};
+  created_written = {};
   deleting = false;
   labels.Clear();
   annotations.Clear();
@@ -55,9 +56,7 @@ void DecodeMetadata(ObjectReader& reader, JsonValue& value, Metadata& meta, bool
     } else if (key == "annotations") {
       DecodeTextMap(reader, field, meta.annotations);
     } else if (key == "creationTimestamp") {
-      std::string_view written;
-      meta.created = reader.Time(field, &written);
-      reader.NoteText(ObjectLikeness::Part::kCreated, written);
+      meta.created = reader.Time(field, &meta.created_written);
     } else if (key == "deletionTimestamp") {
       meta.deleting = !ObjectReader::IsNull(field);
       std::string_view written;

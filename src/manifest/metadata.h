@@ -46,6 +46,7 @@ struct Metadata {
   std::string_view ns;
   std::string_view uid;
   Timestamp created;
+  std::string_view created_written;  // the text of that
   bool deleting = false;
   std::string_view owner_pod_uid;  // of the controller, when that is a pod
   TextMap labels;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 #include "manifest/json_scanner.h"
 
@@ -21,12 +22,13 @@ const char* FindEndOfPlainText(const char* at, const char* end) {
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i escape = _mm_set1_epi8('\\');
   const __m128i blank = _mm_set1_epi8(' ');
+  const __m128i last = _mm_set1_epi8('~');
   for (; at < end; at += sizeof(__m128i)) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     // Bytes above 127 are negative, and so less than a blank.
     const auto found = static_cast<unsigned>(_mm_movemask_epi8(
         _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, escape)),
-                     _mm_cmplt_epi8(bytes, blank))));
+                     _mm_or_si128(_mm_cmplt_epi8(bytes, blank), _mm_cmpgt_epi8(bytes, last)))));
     if (found != 0) return std::min(at + std::countr_zero(found), end);
   }
   return end;
@@ -44,6 +46,8 @@ const char* FindEndOfValue(const char* at, const char* end, std::string_view bef
   if (has_closing && static_cast<size_t>(end - at) >= before.size() &&
       std::memcmp(at, before.data(), before.size()) == 0)
     return at + before.size();
+  // In a list more text follows, not the zero that ends it: a value that is not closed may run into
+  // that, and the caller sees that it did.
   JsonScanner scanner({at, static_cast<size_t>(end - at)});
   return scanner.SkipValue() && scanner.offset() > 0 ? at + scanner.offset() : nullptr;
 }
@@ -55,9 +59,16 @@ void ObjectLikeness::Begin(std::string_view json) {
   json_ = json;
 }
 
+void ObjectLikeness::Forget() {
+  parts_.clear();
+  text_.clear();
+  kept_ = false;
+}
+
 void ObjectLikeness::NoteText(Part part, std::string_view text) {
-  if (text.empty() || text.data() < json_.data() || text.data() >= json_.data() + json_.size())
-    return;
+  const std::less<const char*> before;
+  const char* const end = json_.data() + json_.size();
+  if (text.empty() || before(text.data(), json_.data()) || !before(text.data(), end)) return;
   const auto begin = static_cast<uint32_t>(text.data() - json_.data());
   parts_.push_back({begin, begin + static_cast<uint32_t>(text.size()), part});
 }

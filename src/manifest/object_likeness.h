@@ -38,19 +38,19 @@ class ObjectLikeness {
 
   // What follows is noted of the object `json`; what was noted of another is forgotten.
   void Begin(std::string_view json);
-  // What stands between the quotes of a string. An empty one, or one with escapes, which stands
-  // elsewhere, is not noted: then objects that are alike have the same.
+  // What stands between the quotes of a string, and is what it means. An empty one, or one with
+  // escapes, which stands elsewhere, is not noted: then objects that are alike have the same.
   void NoteText(Part part, std::string_view text);
   // A value as it is written: brackets, quotes and all.
   void NotePassedOver(std::string_view value);
   // All parts that may be others have been noted.
   void Keep();
-  void Forget() { parts_.clear(), text_.clear(), kept_ = false; }
+  void Forget();
   bool kept() const { return kept_; }
 
-  // Whether `json`, behind which simdjson's padding can be read, is the kept object but for such
-  // parts; which these are, in the order of the text. None of them is empty, or has anything but
-  // printable ASCII.
+  // Whether `json`, behind which simdjson's padding and then a zero can be read, is the kept object
+  // but for such parts; which these are, in the order of the text. None of them is empty, or has
+  // anything but printable ASCII. Whether values that are passed over are UTF-8 is not looked at.
   bool Matches(std::string_view json, std::vector<Difference>& differences) const;
 
  private:

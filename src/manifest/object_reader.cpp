@@ -223,6 +223,7 @@ Result<Timestamp> ParseTime(std::string_view text) {
 }  // namespace
 
 Timestamp ObjectReader::Time(JsonValue& value, std::string_view* written) {
+  if (written != nullptr) *written = {};
   if (IsNull(value)) return {};
   const char* at = At(value);
   const size_t problems_before = problems_.size();

@@ -87,10 +87,14 @@ class ObjectReader {
   void PassOver(JsonValue& value) {
     if (likeness_ != nullptr) likeness_->NotePassedOver(Raw(value));
   }
+  void PassOver(std::string_view raw) {
+    if (likeness_ != nullptr) likeness_->NotePassedOver(raw);
+  }
 
   std::string_view json() const { return json_; }
   const std::vector<ObjectProblem>& problems() const { return problems_; }
   bool HasErrors() const { return errors_ > 0; }
+  bool malformed() const { return malformed_; }  // nothing more can be read
   int errors() const { return errors_; }
 
   void Wrong(const char* at, std::string message) {
@@ -140,7 +144,7 @@ class ObjectReader {
                                int32_t least = std::numeric_limits<int32_t>::min(),
                                int32_t most = std::numeric_limits<int32_t>::max());
   bool Bool(JsonValue& value, bool otherwise = false);
-  // `written`: where to put its text.
+  // `written`: where to put its text, or nothing where there is no instant.
   Timestamp Time(JsonValue& value, std::string_view* written = nullptr);
   // The same of a text that stands for itself; nothing when it is not an instant.
   static std::optional<Timestamp> FindTime(std::string_view text);

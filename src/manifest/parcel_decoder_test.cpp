@@ -123,6 +123,14 @@ TEST_F(ParcelDecoderTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(live.version(), version);
 }
 
+TEST_F(ParcelDecoderTest, WhatIsNoJsonInTheMiddleOfAPodIsSaid) {
+  const auto parcel = Send(
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1","namespace":"a"},"spec":{"containers":)"
+      R"([{"name":"c","resources":{"requests":"cpu":"1"}}}]}})");
+  EXPECT_FALSE(parcel->problems.empty());
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(parcel->facts));
+}
+
 TEST_F(ParcelDecoderTest, TooManyKindsOfResourcesLeaveTheObjectOut) {
   for (int i = live.kinds().size(); i < ResourceKinds::kMax; ++i)
     ASSERT_GE(live.kinds().Intern(fmt::format("example.com/kind-{}", i)), 0);

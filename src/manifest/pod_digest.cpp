@@ -79,8 +79,7 @@ void PodDigest::AddItems(ObjectReader& reader, std::string_view key, JsonValue& 
       text_ += ',';
     });
     if (!wanted) {
-      for (const std::string_view raw : copied_)
-        reader.NoteText(ObjectLikeness::Part::kPassedOver, raw);
+      for (const std::string_view raw : copied_) reader.PassOver(raw);
       CutTo(item_start);
       return;
     }
