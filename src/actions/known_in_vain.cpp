@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/words_of_bits.h"
+#include "model/fetch_tasks.h"
 
 namespace krafla {
 
@@ -65,8 +66,8 @@ bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint
     if (change == Net::kSame || (change == Net::kLess && !losses_matter)) continue;
     const JobId job = cluster.tasks[id].job;
     if (std::exchange(job_seen_[job.value], call_) == call_) continue;
-    for (const TaskId other : cluster.jobs[job].tasks)
-      if (const NodeId node = cluster.tasks[other].node; node.valid() && !add(node)) return false;
+    if (!ForEachTaskOnANode(cluster, job, [&](TaskId, NodeId node) { return add(node); }))
+      return false;
   }
   return true;
 }

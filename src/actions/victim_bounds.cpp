@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/words_of_bits.h"
+#include "model/fetch_tasks.h"
 #include "session/block_maxima.h"
 #include "session/rows_of_bits.h"
 
@@ -101,21 +102,14 @@ void VictimBounds::FollowLevels(JobId job) {
   const bool moves_exact_levels = !fallen_.empty();
   if (!moved.changed && !moves_exact_levels) return;
   const Cluster& cluster = session_.cluster;
-  const std::vector<TaskId>& tasks = cluster.jobs[job].tasks;
-  constexpr size_t kAhead = 16;
-  for (size_t i = 0; i < std::min(kAhead, tasks.size()); ++i) Fetch(&cluster.tasks[tasks[i]].node);
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    if (i + kAhead < tasks.size()) Fetch(&cluster.tasks[tasks[i + kAhead]].node);
-    const TaskId task = tasks[i];
-    const NodeId node = cluster.tasks[task].node;
-    if (!node.valid()) continue;
+  ForEachTaskOnANode(cluster, job, [&](TaskId task, NodeId node) {
     const uint32_t position = position_of_[node.value];
     // Who counts there is as before; what is said of this one is not.
     if (moved.changed) {
       changes_.push_back(node);
       if (!tiers_.empty()) candidates_.FollowLevels(position, task);
     }
-    if (!moves_exact_levels) continue;
+    if (!moves_exact_levels) return true;
     // What has fallen is still a bound: where its voter decides alone it is looked at again when it
     // matters.
     if (moved.may_rise) {
@@ -124,7 +118,8 @@ void VictimBounds::FollowLevels(JobId job) {
     } else {
       SetBit(fallen_, position, true);
     }
-  }
+    return true;
+  });
 }
 
 void VictimBounds::ForgetHighest(uint32_t position) {

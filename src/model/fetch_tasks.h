@@ -1,8 +1,10 @@
 // Asking for the tasks on nodes before their turn comes (base/fetch.h says why).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "base/fetch.h"
 #include "model/cluster.h"
@@ -45,6 +47,21 @@ KRAFLA_FETCHES void FetchTasksAndJobs(const Cluster& cluster, std::span<const Ta
   for (const TaskId id : tasks) Fetch(&cluster.tasks[id]);
   for (const TaskId id : tasks)
     if (const JobId job = cluster.tasks[id].job; job.valid()) Fetch(&cluster.jobs[job]);
+}
+
+// Calls f(task, node) for each of a job's tasks that is on a node, until f says false; then so does
+// this. Tasks are asked for some steps ahead.
+template <class F>
+bool ForEachTaskOnANode(const Cluster& cluster, JobId job, F&& f) {
+  constexpr size_t kAhead = 16;
+  const std::vector<TaskId>& tasks = cluster.jobs[job].tasks;
+  for (size_t i = 0; i < std::min(kAhead, tasks.size()); ++i) Fetch(&cluster.tasks[tasks[i]].node);
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (i + kAhead < tasks.size()) Fetch(&cluster.tasks[tasks[i + kAhead]].node);
+    const NodeId node = cluster.tasks[tasks[i]].node;
+    if (node.valid() && !f(tasks[i], node)) return false;
+  }
+  return true;
 }
 
 }  // namespace krafla
