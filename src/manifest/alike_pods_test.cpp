@@ -149,17 +149,20 @@ std::string MessagesWithoutPlaces(const ReadResult& result) {
   return text;
 }
 
-TEST(AlikePods, APodIsReadTheSameWhicheverCameBefore) {
-  const PodText before;
+// A pod is read behind another as if it stood alone.
+void ExpectTheSameBehind(const PodText& before, const std::string& json) {
   const std::string uid = before.uid.substr(1, before.uid.size() - 2);
+  const ReadResult alone = ReadText(kQueueAndGroups + json, {.lenient = true});
+  const ReadResult behind =
+      ReadText(kQueueAndGroups + before.Json() + "\n" + json, {.lenient = true});
+  EXPECT_EQ(Describe(behind, uid), Describe(alone, uid));
+  EXPECT_EQ(MessagesWithoutPlaces(behind), MessagesWithoutPlaces(alone));
+}
+
+TEST(AlikePods, APodIsReadTheSameWhicheverCameBefore) {
   for (const Variation& variation : Variations()) {
     SCOPED_TRACE(variation.what);
-    const std::string pod = variation.pod.Json() + "\n";
-    const ReadResult alone = ReadText(kQueueAndGroups + pod, {.lenient = true});
-    const ReadResult behind =
-        ReadText(kQueueAndGroups + before.Json() + "\n" + pod, {.lenient = true});
-    EXPECT_EQ(Describe(behind, uid), Describe(alone, uid));
-    EXPECT_EQ(MessagesWithoutPlaces(behind), MessagesWithoutPlaces(alone));
+    ExpectTheSameBehind(PodText(), variation.pod.Json());
   }
 }
 
@@ -201,17 +204,12 @@ TEST(AlikePods, APodIsReadTheSameBehindOneWithOddFields) {
       SCOPED_TRACE(fmt::format("{}, {}", what, instead));
       PodText before;
       change(before);
-      const std::string uid = before.uid.substr(1, before.uid.size() - 2);
       PodText pod = With([](PodText&) {});
       change(pod);
       std::string json = pod.Json();
       if (const size_t at = json.rfind("null"); at != std::string::npos)
         json.replace(at, 4, instead);
-      const ReadResult alone = ReadText(kQueueAndGroups + json, {.lenient = true});
-      const ReadResult behind =
-          ReadText(kQueueAndGroups + before.Json() + "\n" + json, {.lenient = true});
-      EXPECT_EQ(Describe(behind, uid), Describe(alone, uid));
-      EXPECT_EQ(MessagesWithoutPlaces(behind), MessagesWithoutPlaces(alone));
+      ExpectTheSameBehind(before, json);
     }
   }
 }
