@@ -187,7 +187,7 @@ class Searcher {
   }
 
   void Tally(const std::vector<VictimVote>& votes) {
-    std::vector<std::string_view> counted;  // a guard is asked twice
+    std::vector<std::string_view> counted;  // a guard that counts is asked in several tiers
     for (const VictimVote& vote : votes) {
       if (vote.vote == Vote::kAbstain) continue;
       if (std::find(counted.begin(), counted.end(), vote.plugin) != counted.end()) continue;

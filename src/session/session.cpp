@@ -159,14 +159,16 @@ void Session::CollectHooks() {
       config, plugin_names_,
       [&](size_t i) -> const std::optional<ScoreHook>& { return plugins_[i].hooks.score; },
       Switch::kNodeOrder, scores_);
-  guards_.clear();
+  voting_.guards = voting_.counting_guards = 0;
   on_allocate_.clear();
   on_deallocate_.clear();
   on_rollback_.clear();
   on_eviction_undone_.clear();
   for (size_t i = 0; i < plugins_.size(); ++i) {
     const PluginHooks& hooks = plugins_[i].hooks;
-    if (hooks.is_guard) guards_.push_back(static_cast<uint8_t>(i));
+    const uint64_t bit = uint64_t{1} << i;
+    if (hooks.is_guard) voting_.guards |= bit;
+    if (hooks.is_guard && hooks.guard_counts) voting_.counting_guards |= bit;
     if (hooks.on_allocate) on_allocate_.push_back(&hooks.on_allocate);
     if (hooks.on_deallocate) on_deallocate_.push_back(&hooks.on_deallocate);
     if (hooks.on_rollback) on_rollback_.push_back(&hooks.on_rollback);
@@ -197,7 +199,7 @@ void Session::FindBoundsOnVotes() {
     for (const auto& tier : preempts ? preemptable_ : reclaimable_) {
       VotingTier& voting = tiers.emplace_back();
       voting.decides = true;
-      voting.offers_all = !compat.guards || guards_.empty();
+      voting.offers_all = !compat.guards || voting_.guards == 0;
       guards_of.push_back(0);
       for (const auto& entry : tier) {
         const PluginHooks& hooks = plugins_[entry.plugin].hooks;

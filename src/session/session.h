@@ -278,7 +278,7 @@ class Session {
   Tiered<std::function<void(TaskId, TaskId)>> simulate_add_;
   Tiered<std::function<bool(QueueId, TaskId)>> simulate_allocatable_;
   Tiered<std::function<Refusal(TaskId, NodeId)>> simulate_predicate_;
-  std::vector<uint8_t> guards_;  // plugin indices
+  VictimVoting voting_;
   // By Asking; nothing when a plugin that is asked does not say.
   using VoteDependencies = std::vector<decltype(PluginHooks::vote_depends_on)*>;
   std::array<std::optional<VoteDependencies>, 2> vote_dependencies_;

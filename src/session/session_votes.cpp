@@ -1,5 +1,5 @@
 // How the tiers combine the plugins' answers: one function per extension point, one rule per kind
-// of point.
+// of point. Whom they let go is in victim_votes.cpp.
 #include <algorithm>
 
 #include "session/session.h"
@@ -39,26 +39,6 @@ bool VotePerTier(const Tiered<Fn>& tiered, JobId job) {
     if (permitted) return true;
   }
   return true;
-}
-
-// The members of `list` that are in `other` too, in the order of `list`.
-void Intersect(std::vector<TaskId>& list, std::vector<TaskId> other) {
-  std::sort(other.begin(), other.end());
-  std::erase_if(list, [&](TaskId t) { return !std::binary_search(other.begin(), other.end(), t); });
-}
-
-// Where several count, each by its own budgets, what one allows must not be used up by those whom
-// another spares: in the order of the list, everybody goes with whom all agree, given those before.
-template <class Reduce>
-std::vector<TaskId> AgreeOneByOne(const std::vector<TaskId>& list, Reduce&& reduce) {
-  std::vector<TaskId> agreed;
-  for (TaskId task : list) {
-    std::vector<TaskId> asked = agreed;
-    asked.push_back(task);
-    reduce(asked);
-    if (asked.size() > agreed.size()) agreed.push_back(task);
-  }
-  return agreed;
 }
 
 }  // namespace
@@ -191,149 +171,6 @@ void Session::SimulateRemove(TaskId to_schedule, TaskId removed) const {
 void Session::SimulateAdd(TaskId to_schedule, TaskId added) const {
   for (const auto& tier : simulate_add_)
     for (const auto& entry : tier) (*entry.call)(to_schedule, added);
-}
-
-Victims Session::VoteOnVictims(const Tiered<VictimsFn>& hooks, TaskId for_task,
-                               std::span<const TaskId> candidates) {
-  // Guards first: what one of them spares is out in every tier, and is not even offered to the
-  // tiers, whose plugins would count it among those they let go. A guard that counts (a budget) is
-  // asked last, about those the tiers would let go: its allowance is not for pods that stay anyway.
-  const bool guarded = compat.guards && !guards_.empty();
-  std::vector<TaskId> allowed;
-  auto ask_guards = [&](bool counting, std::vector<TaskId>& tasks) {
-    for (const auto& tier : hooks) {
-      for (const auto& entry : tier) {
-        const PluginHooks& plugin = plugins_[entry.plugin].hooks;
-        if (!plugin.is_guard || plugin.guard_counts != counting) continue;
-        std::vector<TaskId> left;
-        if ((*entry.call)(for_task, tasks, left) != Vote::kAbstain) tasks = std::move(left);
-      }
-    }
-  };
-  if (guarded) {
-    allowed.assign(candidates.begin(), candidates.end());
-    ask_guards(false, allowed);
-    candidates = allowed;
-    if (candidates.empty()) return {.stays_empty = true};
-  }
-
-  bool stays_empty = true;
-  for (size_t t = 0; t < hooks.size(); ++t) {
-    std::optional<std::vector<TaskId>> victims;
-    uint64_t permitted_by = 0;
-    bool ended = false;
-    bool nobody_named = hooks[t].empty();  // by one plugin, out of all candidates
-    auto ask = [&](const auto& entry, std::span<const TaskId> asked) {
-      std::vector<TaskId> answer;
-      if ((*entry.call)(for_task, asked, answer) == Vote::kAbstain) return;
-      trace.Add({TraceKind::kVotes, entry.plugin, static_cast<uint16_t>(t),
-                 static_cast<uint32_t>(asked.size()), static_cast<uint32_t>(answer.size())});
-      permitted_by |= uint64_t{1} << entry.plugin;
-      if (answer.empty()) {
-        victims.reset();
-        ended = true;
-        nobody_named = !plugins_[entry.plugin].hooks.counts_victims;
-        return;
-      }
-      if (!victims) {
-        victims = std::move(answer);
-        return;
-      }
-      Intersect(*victims, std::move(answer));
-      if (!victims->empty()) return;
-      // Volcano forgets an empty intersection and lets the tier's next plugin start afresh.
-      victims.reset();
-      ended = compat.empty_intersection;
-      if (!ended) permitted_by = 0;
-    };
-    std::vector<const TieredEntry<VictimsFn>*> counting;
-    for (const auto& entry : hooks[t]) {
-      if (ended) break;
-      const PluginHooks& plugin = plugins_[entry.plugin].hooks;
-      // Its say comes below; alone in a tier it still decides that tier.
-      if (guarded && plugin.guard_counts && hooks[t].size() > 1) continue;
-      if (plugin.counts_victims) {
-        counting.push_back(&entry);
-      } else {
-        ask(entry, candidates);
-      }
-    }
-    stays_empty &= nobody_named;
-    if (ended) continue;
-    // What a budget allows is not for those that the rest of the tier spares.
-    std::vector<TaskId> before;
-    if (!counting.empty())
-      before = victims ? *victims : std::vector(candidates.begin(), candidates.end());
-    for (const auto* entry : counting)
-      if (!ended) ask(*entry, victims ? std::span<const TaskId>(*victims) : candidates);
-    if (!victims) continue;
-    if (guarded) {
-      const size_t allowed_by_tier = victims->size();
-      ask_guards(true, *victims);
-      if (!counting.empty() && victims->size() < allowed_by_tier)
-        *victims = AgreeOneByOne(before, [&](std::vector<TaskId>& tasks) {
-          for (const auto* entry : counting) {
-            std::vector<TaskId> left;
-            if ((*entry->call)(for_task, tasks, left) != Vote::kAbstain) Intersect(tasks, left);
-          }
-          ask_guards(true, tasks);
-        });
-    }
-    if (!victims->empty()) return {std::move(*victims), permitted_by};
-  }
-  return {.stays_empty = stays_empty};
-}
-
-Victims Session::Preemptable(TaskId preemptor, std::span<const TaskId> candidates) {
-  return VoteOnVictims(preemptable_, preemptor, candidates);
-}
-
-Victims Session::Reclaimable(TaskId reclaimer, std::span<const TaskId> candidates) {
-  return VoteOnVictims(reclaimable_, reclaimer, candidates);
-}
-
-Victims Session::UnifiedEvictable(const EvictionContext& context,
-                                  std::span<const TaskId> candidates) {
-  // The same rule; the question is another one.
-  Tiered<VictimsFn> hooks(unified_evictable_.size());
-  std::vector<VictimsFn> calls;
-  size_t count = 0;
-  for (const auto& tier : unified_evictable_) count += tier.size();
-  calls.reserve(count);
-  for (size_t t = 0; t < unified_evictable_.size(); ++t) {
-    for (const auto& entry : unified_evictable_[t]) {
-      calls.push_back(
-          [&context, &entry](TaskId, std::span<const TaskId> all, std::vector<TaskId>& victims) {
-            return (*entry.call)(context, all, victims);
-          });
-      hooks[t].push_back({entry.plugin, &calls.back()});
-    }
-  }
-  return VoteOnVictims(hooks, TaskId{}, candidates);
-}
-
-Victims Session::VictimTasks() {
-  Victims victims;
-  std::vector<bool> seen;  // by TaskId
-  for (const auto& tier : victim_tasks_) {
-    for (const auto& entry : tier) {
-      std::vector<TaskId> nominated;
-      (*entry.call)(nominated);
-      if (nominated.empty()) continue;
-      seen.resize(cluster.tasks.size());
-      victims.permitted_by |= uint64_t{1} << entry.plugin;
-      for (TaskId task : nominated)
-        if (!seen[task.value]) {
-          seen[task.value] = true;
-          victims.tasks.push_back(task);
-        }
-    }
-    if (!victims.tasks.empty()) break;
-  }
-  if (!compat.drain_guards) return victims;
-  for (const auto& tier : spare_victims_)
-    for (const auto& entry : tier) (*entry.call)(victims.tasks);
-  return victims;
 }
 
 bool Session::HasBestNode() const {

@@ -111,20 +111,30 @@ void Statement::Commit() {
   End();
 }
 
+// Whether a victim's node would have room, were it put back, for whom this statement has pipelined
+// there. Mostly not: then nobody need be put back to see it.
+bool Statement::HasRoomWith(TaskId victim) const {
+  const Cluster& cluster = session_.cluster;
+  const NodeId node = cluster.tasks[victim].node;
+  if (!node.valid()) return true;
+  Resource releasing = cluster.releasing[node];
+  releasing.Sub(cluster.Request(victim));
+  Resource left = cluster.idle[node];
+  left.Add(releasing);
+  left.Sub(cluster.pipelined[node]);
+  return std::none_of(operations_.begin(), operations_.end(), [&](const Operation& o) {
+    if (o.kind != Kind::kPipeline || o.node != node) return false;
+    Resource room = left;
+    const Resource& request = cluster.Request(o.task);
+    return !request.LessEqual(room.Add(request), Missing::kZero);
+  });
+}
+
 // Whether every task this statement pipelined would still get its place, were it taken out and
-// asked again. Only nodes that `node` can influence through room need the full question; queues are
-// asked for all.
-bool Statement::EveryoneStillFits(NodeId node) {
+// asked again.
+bool Statement::EveryoneStillFits() {
   Cluster& cluster = session_.cluster;
   NodeSearch& search = session_.node_search();
-  for (const Operation& o : operations_) {
-    if (o.kind != Kind::kPipeline) continue;
-    // Cheap and decisive in most cases: the node is short once the victim stays.
-    if (o.node == node &&
-        !cluster.Request(o.task).LessEqual(cluster.FutureIdle(node).Add(cluster.Request(o.task)),
-                                           Missing::kZero))
-      return false;
-  }
   for (const Operation& o : operations_) {
     if (o.kind != Kind::kPipeline) continue;
     const TaskId task = o.task;
@@ -147,9 +157,10 @@ void Statement::SpareSuperfluousVictims() {
     const Operation o = operations_[i];
     // Who is evicted for nobody is not evicted to make room.
     if (o.kind != Kind::kEvict || !o.for_task.valid()) continue;
+    if (!HasRoomWith(o.task)) continue;
     const Session::Mark mark = session_.MarkNow();
     session_.UnmarkReleasing(o.task, o.before);
-    if (EveryoneStillFits(o.node)) {
+    if (EveryoneStillFits()) {
       operations_.erase(operations_.begin() + static_cast<ptrdiff_t>(i));
       ForgetEvictionsFor(o.for_task);
     } else {

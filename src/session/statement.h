@@ -65,7 +65,8 @@ class Statement {
   void Note(const Operation& operation);
   void End();
   void SpareSuperfluousVictims();
-  bool EveryoneStillFits(NodeId node);
+  bool HasRoomWith(TaskId victim) const;
+  bool EveryoneStillFits();
   void ForgetEvictionsFor(TaskId task);
 
   Session& session_;

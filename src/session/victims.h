@@ -18,6 +18,17 @@ struct Victims {
   bool stays_empty = false;
 };
 
+// What votes have in common.
+struct VictimVoting {
+  // A bit per plugin.
+  uint64_t guards = 0;           // their veto holds in every tier
+  uint64_t counting_guards = 0;  // … and depends on who else is on the list
+  // Of the vote that is being held. Votes are many and short, so their memory is kept.
+  std::vector<TaskId> allowed;  // by guards
+  std::vector<TaskId> victims;
+  std::vector<TaskId> answer;
+};
+
 // Those who vote in one tier.
 struct VotingTier {
   std::vector<const VictimLevels*> voters;  // null: may name anybody
