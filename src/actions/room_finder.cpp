@@ -486,7 +486,7 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
   losses_matter_ |= made != MakeRoom::kNoForTheNode;
   if (made == MakeRoom::kNoForThePredicate) refused_.push_back(position);
   // Kept for tasks that will not try: what was tried, who was spared last, what was missing.
-  const std::vector<TraceEvent>& events = session_.trace.events();
+  const Trace::Events& events = session_.trace.events();
   if (events.size() < begin + 2 || events.back().kind != TraceKind::kShort) return false;
   if (!furthest_.empty() && Distance(events.back()) <= Distance(furthest_.back())) return false;
   furthest_.assign(1, events[begin]);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -36,16 +37,25 @@ void PrepareHeap(size_t bytes) {
   constexpr size_t kFirst = size_t{64} << 10;
   bytes = std::min(bytes, kMost);
   // What is freed is used again, not given back and faulted in anew.
-  mallopt(M_TRIM_THRESHOLD, static_cast<int>(kMost));
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most it takes
-  mallopt(M_TOP_PAD, static_cast<int>(bytes));
-  void* first = std::malloc(kFirst);  // makes the heap grow by that much
+  mallopt(M_TOP_PAD, static_cast<int>(bytes + kPage));
+  // More than is left at the end of the heap, so that it grows by that much.
+  void* first = std::malloc(mallinfo2().keepcost + kFirst);
   mallopt(M_TOP_PAD, 1 << 20);
-  const char* end = static_cast<const char*>(::sbrk(0));
-  const char* begin = static_cast<const char*>(first);
-  if (begin != nullptr && begin < end && static_cast<size_t>(end - begin) <= kMost + kFirst * 2)
-    UseLargePages(first, static_cast<size_t>(end - begin));
+  const auto begin = reinterpret_cast<uintptr_t>(first);
+  const auto end = reinterpret_cast<uintptr_t>(::sbrk(0));
+  const bool has_grown = first != nullptr && begin < end && end - begin >= bytes;
+  if (has_grown) UseLargePages(first, end - begin);
   std::free(first);
+  if (!has_grown) return;
+  // Up to where a large page begins there are up to 511 small ones. They are passed over: a block
+  // that nobody touches stands there.
+  constexpr size_t kSmallPage = 4096;
+  const size_t up_to_page = (begin + kPage - 1) / kPage * kPage - begin;
+  static void* passed_over;
+  if (passed_over == nullptr && up_to_page > 2 * kSmallPage)
+    passed_over = std::malloc(up_to_page - kSmallPage);
 #else
   (void)bytes;
 #endif

@@ -75,7 +75,7 @@ VictimsFn CycleProbe::Listen(std::string plugin, VictimsFn inner) {
                     .asked = {candidates.begin(), candidates.end()},
                     .let_go = {victims.begin() + static_cast<ptrdiff_t>(had), victims.end()},
                     .vetoes = {}};
-    const std::vector<TraceEvent>& events = session_->trace.events();
+    const Trace::Events& events = session_->trace.events();
     for (size_t i = before; i < events.size(); ++i)
       if (events[i].kind == TraceKind::kVeto)
         vote.vetoes[TaskId(events[i].a)] = static_cast<VetoCode>(events[i].code);

@@ -32,7 +32,7 @@ std::string WhyEmptied(const Session& s, std::string_view name) {
 
 // In which tier's vote the veto at `at` was said; none: by a guard, before or behind all tiers. A
 // plugin's vote in a tier is noted behind its vetoes, with how many it was asked about and let go.
-std::optional<size_t> TierOfVeto(const std::vector<TraceEvent>& events, size_t at) {
+std::optional<size_t> TierOfVeto(const Trace::Events& events, size_t at) {
   const uint8_t plugin = events[at].plugin;
   for (size_t i = at + 1; i < events.size() && events[i].plugin == plugin; ++i) {
     if (events[i].kind == TraceKind::kVeto) continue;
@@ -126,7 +126,7 @@ EvictionStories::EvictionStories(const Session& session)
     evicted_.push_back(e.task);
   }
   std::sort(evicted_.begin(), evicted_.end());
-  const std::vector<TraceEvent>& events = session.trace.events();
+  const Trace::Events& events = session.trace.events();
   for (size_t i = 0; i < events.size(); ++i) {
     if (events[i].kind != TraceKind::kEvict) continue;
     if (auto it = at.find(key(events[i].a, events[i].b)); it != at.end())
@@ -148,7 +148,7 @@ std::vector<EvictionStories::Neighbour> EvictionStories::NeighboursOf(size_t ind
   };
   std::unordered_map<TaskId, Said> said;
   if (evict_event_[index] != kNoEvent) {
-    const std::vector<TraceEvent>& events = s.trace.events();
+    const Trace::Events& events = s.trace.events();
     const size_t end = evict_event_[index];
     const size_t begin = end > kLongestTry ? end - kLongestTry : 0;
     for (size_t i = end; i-- > begin;) {

@@ -2,10 +2,10 @@
 // of it only when somebody asks (explain, events, -v).
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "base/piece_list.h"
 #include "model/ids.h"
 
 namespace krafla {
@@ -71,14 +71,12 @@ static_assert(sizeof(TraceEvent) == 16);
 class Trace {
  public:
   static constexpr size_t kLimit = 1 << 18;  // 4 MiB
-  static constexpr size_t kMany = 1 << 14;
+  using Events = PieceList<TraceEvent, 1 << 12>;
 
   // For a cycle that is run only to be explained.
   void SetLimit(size_t limit) { limit_ = limit; }
   void Add(TraceEvent event) {
     if (events_.size() < limit_) {
-      // Whoever has so many mostly fills it: it grows once, not in steps that are copied each time.
-      if (events_.size() == kMany) events_.reserve(std::min(limit_, kLimit));
       events_.push_back(event);
     } else {
       ++dropped_;
@@ -88,11 +86,11 @@ class Trace {
     events_.clear();
     dropped_ = 0;
   }
-  const std::vector<TraceEvent>& events() const { return events_; }
+  const Events& events() const { return events_; }
   uint64_t dropped() const { return dropped_; }
 
  private:
-  std::vector<TraceEvent> events_;
+  Events events_;
   size_t limit_ = kLimit;
   uint64_t dropped_ = 0;
 };
