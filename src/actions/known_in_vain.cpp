@@ -111,11 +111,11 @@ bool KnownInVain::NodesToAskAgain(const Record& record, std::vector<uint32_t>& p
 bool KnownInVain::NodesThatMayDiffer(const Record& record, std::vector<uint32_t>& positions) {
   if (record.open.empty()) return ChangedNodes(record.since, record.losses_matter, positions);
   if (!ChangedNodes(record.asked, record.losses_matter, changed_)) return false;
-  std::vector<uint32_t> open;
+  open_.clear();
   for (const uint32_t p : record.open)
-    if (seen_[p] == call_) open.push_back(p);
+    if (seen_[p] == call_) open_.push_back(p);
   if (!ChangedNodes(record.since, record.losses_matter, positions)) return false;
-  for (const uint32_t p : open)
+  for (const uint32_t p : open_)
     if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
   return true;
 }
@@ -133,7 +133,7 @@ void KnownInVain::Remember(const Key& key, Since statement_began, Since search_b
   record.losses_matter = losses_matter;
   record.always = always;
   record.furthest = std::move(furthest);
-  const std::vector<uint32_t> open_before = std::move(record.open);
+  open_.assign(record.open.begin(), record.open.end());  // what was open before
   record.open.clear();
   const Since now = Now();
   const bool left_nothing = now == search_began;
@@ -152,7 +152,7 @@ void KnownInVain::Remember(const Key& key, Since statement_began, Since search_b
       if (std::exchange(seen_[p], 0) == call_) record.open.push_back(p);
   };
   keep_open(*asked);
-  keep_open(open_before);  // those not asked: their answer has not changed
+  keep_open(open_);  // those not asked: their answer has not changed
 }
 
 }  // namespace krafla

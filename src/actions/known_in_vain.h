@@ -94,6 +94,7 @@ class KnownInVain {
   std::vector<std::pair<TaskId, Net>> compared_;
   std::vector<uint32_t> job_seen_;  // by JobId: in which call
   std::vector<uint32_t> changed_;
+  std::vector<uint32_t> open_;
 };
 
 }  // namespace krafla

@@ -48,7 +48,12 @@ void RepeatedSteps::Note(const RoomMade& made, uint32_t position, double score,
   Step& step = steps_[taken_++];
   const bool as_before = follows_ && taken_ <= known_ && step.key == asked_ &&
                          step.made.node == made.node && step.made.evicted == made.evicted;
-  step = {asked_, made, position, score, furthest};
+  // One by one: they take the memory of those before.
+  step.key = asked_;
+  step.made = made;
+  step.position = position;
+  step.score = score;
+  step.furthest = furthest;
   if (as_before) return;
   // From here on the kept steps are those of another course of events.
   follows_ = false;

@@ -42,7 +42,7 @@ class DrfPlugin final : public Plugin {
   Vote ChooseForReclaimer(TaskId reclaimer, std::span<const TaskId> candidates,
                           std::vector<TaskId>& victims);
   // The share of the task's job once it has this task too.
-  double ShareWith(TaskId task) const;
+  double ShareWith(TaskId task);
   double ShareWithout(JobId job, TaskId candidate);
   double ShareWithoutOnly(TaskId candidate) const;
   void NoteAllocated(TaskId task);
@@ -75,9 +75,17 @@ class DrfPlugin final : public Plugin {
     double share = 0;
     uint32_t job_changes = 0;
     uint32_t size_number = kNotKnown;
+
+    bool Holds(uint32_t changes, uint32_t number) const {
+      return job_changes == changes && size_number == number;
+    }
   };
   static constexpr uint32_t kNotKnown = 0;
   Table<JobId, KnownShare> shares_;  // empty until somebody asks
+  struct {
+    TaskId task;
+    KnownShare known;
+  } with_;  // of ShareWith, the last one
   uint32_t size_number_ = 1;
   Resource size_;  // the cluster's, of that number
   // Sums of what is pipelined, logged; in order of the first one, so that they stay where they are.
@@ -137,7 +145,7 @@ double DrfPlugin::Share(JobId job) {
   if (shares_.empty()) shares_.Reset(cluster_->jobs.size());
   KnownShare& known = shares_[job];
   const uint32_t changes = cluster_->jobs[job].changes;
-  if (known.size_number != size_number_ || known.job_changes != changes)
+  if (!known.Holds(changes, size_number_))
     known = {DominantShare(AllocatedOf(job), cluster_->total), changes, size_number_};
   return known.share;
 }
@@ -162,6 +170,7 @@ bool DrfPlugin::Reopen(Session&, const ClusterChanges& changes) {
   if (tree_) return false;  // it has every job in it
   pipelined_of_.Reset(0);
   pipelined_.clear();
+  with_ = {};
   if (!shares_.empty()) {
     FollowJobs(changes, shares_);
     for (const JobId job : changes.jobs) shares_[job] = {};
@@ -212,12 +221,16 @@ int DrfPlugin::CompareQueues(QueueId left, QueueId right) {
   return difference < 0 ? -1 : difference > 0 ? 1 : 0;
 }
 
-double DrfPlugin::ShareWith(TaskId task) const {
+// Asked again for every node on which a task looks for room: the last answer is kept.
+double DrfPlugin::ShareWith(TaskId task) {
   const JobId job = cluster_->tasks[task].job;
   if (!job.valid()) return 0;
+  const uint32_t changes = cluster_->jobs[job].changes;
+  if (with_.task == task && with_.known.Holds(changes, size_number_)) return with_.known.share;
   Resource with_task = AllocatedOf(job);
   with_task.Add(cluster_->Request(task));
-  return DominantShare(with_task, cluster_->total);
+  with_ = {task, {DominantShare(with_task, cluster_->total), changes, size_number_}};
+  return with_.known.share;
 }
 
 // The share of a task's job without this task.
