@@ -3,12 +3,12 @@
 
   generate.py KIND --nodes N --pods P [--seed S] --out PREFIX    writes PREFIX.json (the cluster) and PREFIX.yaml (the configuration)
 
-Kinds: allocate preempt reclaim tdm topo idle stuck mixed givers. The same arguments give the same bytes. Standard library only.
+Kinds: allocate preempt reclaim tdm topo idle stuck mixed alike givers. The same arguments give the same bytes. Standard library only.
 """
 import argparse, datetime, json, random
 
 NOW = datetime.datetime(2026, 3, 10, 12, 0, 0, tzinfo=datetime.timezone.utc)
-KINDS = ("allocate", "preempt", "reclaim", "tdm", "topo", "idle", "stuck", "mixed", "givers")
+KINDS = ("allocate", "preempt", "reclaim", "tdm", "topo", "idle", "stuck", "mixed", "alike", "givers")
 
 
 def ts(dt):
@@ -158,7 +158,9 @@ def scale(kind, N, P, seed):
     c.queue("qa", 1)
     gang = 10
     if kind == "mixed":
-        return mixed(c, N, P, rng, acts, t1, t2)
+        return mixed(c, N, P, rng, rng, acts, t1, t2)
+    if kind == "alike":
+        return mixed(c, N, P, rng, random.Random("shapes-%d" % seed), acts, t1, t2)
     if kind == "givers":
         return givers(c, N, P, rng)
     if kind == "allocate":
@@ -199,17 +201,19 @@ def scale(kind, N, P, seed):
     return c
 
 
-def mixed(c, N, P, rng, acts, t1, t2):
+def mixed(c, N, P, rng, shaping, acts, t1, t2):
     """Half of P running, half waiting: 50 node shapes, 200 pod shapes, 4 queues, 3 priorities, gangs of 1-20; a tenth of the waiting jobs
-    with anti-affinity between their pods or spread over zones."""
+    with anti-affinity between their pods or spread over zones. How much of the cluster is asked for depends on the shapes more than on
+    anything else: where they are drawn anew for each size (mixed), twice the nodes may be three times the work. `alike` has the same
+    ones whatever its size."""
     c.objs, c.nodes, c.seq = [], [], 0
     c.pc("low", 10); c.pc("mid", 100); c.pc("high", 1000)
-    shapes = [(rng.choice((8, 16, 32, 48, 64, 96)), rng.choice((2, 4, 8))) for _ in range(50)]
+    shapes = [(shaping.choice((8, 16, 32, 48, 64, 96)), shaping.choice((2, 4, 8))) for _ in range(50)]
     for i in range(N):
         cpu, ratio = shapes[i % 50]
         c.node("node-%05d" % i, cpu * 1000, cpu * ratio, labels={"topology.kubernetes.io/zone": "z%d" % (i % 5), "disk": ("ssd", "hdd")[i % 2], "rack": "r%03d" % (i // 20)})
     for q in range(4): c.queue("q%d" % q, 1 + q)
-    pods = [(rng.randrange(1, 65) * 250, rng.randrange(1, 65) * 512) for _ in range(200)]
+    pods = [(shaping.randrange(1, 65) * 250, shaping.randrange(1, 65) * 512) for _ in range(200)]
     free = [[n["cpu"], n["mem"]] for n in c.nodes]
     done, j, at = 0, 0, 0
     while done < P // 2:

@@ -30,7 +30,7 @@ ROWS = [
     ("idle", 1000, 10000, 165, 268, ("binds", 0)),
     ("idle", 5000, 50000, 755, 835, ("binds", 0)),
 ]
-GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "idle")
+GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "alike", "idle")
 SMALLEST = 625  # nodes of the smallest cluster in the growth curves
 ROUNDS = 4  # of each growth curve
 ROUND_SECONDS = 0.4  # at least, of a size in a round: a short run is more easily disturbed than a long one
@@ -176,7 +176,7 @@ def svg(curves):
             lines.append('<path d="M%d %.0fH%d" stroke="#ddd"/>' % (left, y(decade), width - 130))
         decade *= 10
     lines.append('<text x="%d" y="%d" text-anchor="middle">nodes (ten pods each)</text>' % ((left + width - 130) / 2, height - 10))
-    colours = ("#1b6ca8", "#c0392b", "#27864b", "#8e44ad", "#b9770e", "#117a65", "#555555", "#d35400")
+    colours = ("#1b6ca8", "#c0392b", "#27864b", "#8e44ad", "#b9770e", "#117a65", "#555555", "#d35400", "#7d6608")
     for (kind, curve), colour in zip(curves.items(), colours):
         path = "L".join("%.1f %.1f" % (x(n), y(ms)) for n, ms, _ in curve)
         lines.append('<path d="M%s" fill="none" stroke="%s" stroke-width="2"/>' % (path, colour))
