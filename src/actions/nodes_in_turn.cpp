@@ -39,9 +39,15 @@ void NodesInTurn::GoOn(std::vector<uint32_t>& again) {
   again.insert(again.end(), again_.begin(), again_.end());
   kept_.clear();
   again_.clear();
-  std::sort(again.begin(), again.end());
-  again.erase(std::unique(again.begin(), again.end()), again.end());
+  // Once each. They may be hundreds, for each task of a gang: they are not sorted here.
+  named_.resize(among_.size());
+  std::erase_if(again, [&](uint32_t p) {
+    if (HasBit(named_, p)) return true;
+    SetBit(named_, p, true);
+    return false;
+  });
   for (const uint32_t p : again) {
+    SetBit(named_, p, false);
     if (p == first_of_rest_) first_of_rest_ = kEnd;
     if (!HasBit(among_, p)) continue;
     SetBit(among_, p, false);
@@ -55,8 +61,13 @@ void NodesInTurn::ComeAgain(std::span<const uint32_t> positions, BestFirst::Keep
       first_of_rest_ = kEnd;
     rest_.Filter(std::move(keep));
   }
-  again_.assign(positions.begin(), positions.end());
-  std::sort(again_.begin(), again_.end(), [&](uint32_t a, uint32_t b) { return IsBefore(b, a); });
+  to_sort_.clear();
+  for (const uint32_t p : positions) to_sort_.emplace_back((*ranking_.scores)[p], p);
+  std::sort(to_sort_.begin(), to_sort_.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
+  again_.clear();
+  for (const auto& [score, p] : to_sort_) again_.push_back(p);
 }
 
 }  // namespace krafla

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "session/node_ranking.h"
@@ -43,6 +44,9 @@ class NodesInTurn {
   uint32_t first_of_rest_ = kEnd;  // has been taken from it already
   std::vector<uint32_t> kept_;
   std::vector<uint32_t> again_;  // the one that comes first is last
+  // Of one call; kept for their memory.
+  std::vector<uint64_t> named_;  // a bit per node, all zero in between
+  std::vector<std::pair<double, uint32_t>> to_sort_;
 };
 
 }  // namespace krafla

@@ -50,6 +50,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
   furthest_.clear();
   refused_.clear();
   narrows_ = false;
+  refusals_stay_ = false;
   losses_matter_ = false;
   last_ = std::exchange(this_, std::nullopt);
   NodeSearch& search = session_.node_search();
@@ -59,8 +60,11 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
   }
   const bool has_key = in_vain_.MakeKey(task, rule, search.LeftOut(task), key_);
   std::optional<NodeRanking> ranking;
+  const bool is_local = search.IsNodeLocal(task);
+  // Volcano judges by what it counted before the evictions.
+  refusals_stay_ = !is_local && rule.checks_everything && !session_.compat.predicate_error_cache;
   // Steps are repeated only where each node answers for itself.
-  const bool repeats = has_key && search.IsNodeLocal(task);
+  const bool repeats = has_key && is_local;
   if (repeats) {
     if (const RepeatedSteps::Step* step = repeated_.Find(key_)) {
       const ClassId cls = session_.cluster.tasks[task].cls;
@@ -474,12 +478,41 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                      [&](uint32_t p) { return Try(statement, task, rule, p); });
 }
 
+// Whether a predicate refuses the task there whoever goes, and a try would leave nothing behind and
+// tell nothing: with pods that are spread over zones most tries are such, again and again for each
+// task of a gang. `candidates_` are those of the node.
+bool RoomFinder::IsKnownToRefuse(TaskId task, NodeId node) const {
+  constexpr int kFurthest = static_cast<int>(ShortCode::kPredicate) * 2 + 1;
+  const bool tells_nothing = session_.trace.dropped() > 0 ||
+                             (!furthest_.empty() && Distance(furthest_.back()) == kFurthest);
+  return tells_nothing && session_.node_search().StaysRefused(task, node) &&
+         std::none_of(candidates_.begin(), candidates_.end(),
+                      [&](TaskId victim) { return session_.TriedInVainMatters(victim); });
+}
+
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
+  const NodeId node = session_.cluster.nodes_by_name[position];
   const size_t begin = session_.trace.events().size();
-  const bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
+  bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
+  if (refusals_stay_) {
+    if (!known) CollectCandidates(session_, node, task, rule, candidates_);
+    known = true;
+    if (IsKnownToRefuse(task, node)) {
+#ifdef KRAFLA_VERIFY
+      const UndoLog::Mark before = session_.undo.Now();
+      KRAFLA_CHECK(MakeRoomOnNode(session_, statement, task, node, rule, nullptr, &candidates_) !=
+                           MakeRoom::kDone &&
+                       session_.undo.Now() == before,
+                   "a node that refuses for good is tried in vain");
+#endif
+      ++tries_in_vain_;
+      losses_matter_ = true;
+      refused_.push_back(position);
+      return false;
+    }
+  }
   const MakeRoom made =
-      MakeRoomOnNode(session_, statement, task, session_.cluster.nodes_by_name[position], rule,
-                     &made_, known ? &candidates_ : nullptr);
+      MakeRoomOnNode(session_, statement, task, node, rule, &made_, known ? &candidates_ : nullptr);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   ++tries_in_vain_;

@@ -97,6 +97,7 @@ class RoomFinder {
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
+  bool IsKnownToRefuse(TaskId task, NodeId node) const;
   void NoteNowhereEnough(TaskId task, const VictimRule& rule, const NodeRanking& ranking);
   void FindPositions(TaskId task, RefusalMemory* memory);
   DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);
@@ -106,7 +107,8 @@ class RoomFinder {
   EvictableTasks evictable_;
   CandidateRoom room_;
   VictimBounds bounds_;
-  bool narrows_ = false;  // this search asks them
+  bool narrows_ = false;        // this search asks them
+  bool refusals_stay_ = false;  // in this search, whoever is evicted
   size_t tries_in_vain_ = 0;
   // By the hash of a search's key: how many tries the last one like it made in vain.
   static constexpr size_t kLastSearches = 1 << 9;
