@@ -7,6 +7,15 @@
 
 namespace krafla {
 
+namespace {
+
+// Best first, of equal ones the first position.
+bool ComesBefore(double score_a, uint32_t a, double score_b, uint32_t b) {
+  return score_a != score_b ? score_a > score_b : a < b;
+}
+
+}  // namespace
+
 void NodesInTurn::Start(const NodeRanking& ranking) {
   ranking_ = ranking;
   rest_.Start(ranking, among_);
@@ -16,9 +25,7 @@ void NodesInTurn::Start(const NodeRanking& ranking) {
 }
 
 bool NodesInTurn::IsBefore(uint32_t a, uint32_t b) const {
-  const double score_a = (*ranking_.scores)[a];
-  const double score_b = (*ranking_.scores)[b];
-  return score_a != score_b ? score_a > score_b : a < b;
+  return ComesBefore((*ranking_.scores)[a], a, (*ranking_.scores)[b], b);
 }
 
 uint32_t NodesInTurn::Next() {
@@ -64,7 +71,7 @@ void NodesInTurn::ComeAgain(std::span<const uint32_t> positions, BestFirst::Keep
   to_sort_.clear();
   for (const uint32_t p : positions) to_sort_.emplace_back((*ranking_.scores)[p], p);
   std::sort(to_sort_.begin(), to_sort_.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
+    return ComesBefore(b.first, b.second, a.first, a.second);
   });
   again_.clear();
   for (const auto& [score, p] : to_sort_) again_.push_back(p);

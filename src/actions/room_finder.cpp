@@ -42,6 +42,9 @@ constexpr auto kKeepAll = [](size_t, uint64_t bits) { return bits; };
 int Distance(const TraceEvent& event) {
   return event.code * 2 + (event.c > 0 ? 1 : 0);
 }
+constexpr int DistanceWithCandidates(ShortCode code) {
+  return static_cast<int>(code) * 2 + 1;
+}
 
 }  // namespace
 
@@ -302,7 +305,7 @@ bool RoomFinder::TryForTheRecord(Statement& statement, TaskId task, const Victim
                                  const NodeRanking& ranking, const VictimBounds::Taken& taken) {
   losses_matter_ |= taken.losses_matter;
   const bool share = taken.for_share != VictimBounds::kNowhere;
-  constexpr int kVictimsShort = static_cast<int>(ShortCode::kVictims) * 2 + 1;
+  constexpr int kVictimsShort = DistanceWithCandidates(ShortCode::kVictims);
   if (!furthest_.empty() && (!share || Distance(furthest_.back()) > kVictimsShort)) return false;
   const uint32_t position = share ? taken.for_share : taken.for_votes;
   if (!ranking.IsAllowed(position)) return false;
@@ -482,7 +485,7 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
 // tell nothing: with pods that are spread over zones most tries are such, again and again for each
 // task of a gang. `candidates_` are those of the node.
 bool RoomFinder::IsKnownToRefuse(TaskId task, NodeId node) const {
-  constexpr int kFurthest = static_cast<int>(ShortCode::kPredicate) * 2 + 1;
+  constexpr int kFurthest = DistanceWithCandidates(ShortCode::kPredicate);
   const bool tells_nothing = session_.trace.dropped() > 0 ||
                              (!furthest_.empty() && Distance(furthest_.back()) == kFurthest);
   return tells_nothing && session_.node_search().StaysRefused(task, node) &&
@@ -494,25 +497,22 @@ bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, 
   const NodeId node = session_.cluster.nodes_by_name[position];
   const size_t begin = session_.trace.events().size();
   bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
-  if (refusals_stay_) {
-    if (!known) CollectCandidates(session_, node, task, rule, candidates_);
+  if (refusals_stay_ && !known) {
+    CollectCandidates(session_, node, task, rule, candidates_);
     known = true;
-    if (IsKnownToRefuse(task, node)) {
-#ifdef KRAFLA_VERIFY
-      const UndoLog::Mark before = session_.undo.Now();
-      KRAFLA_CHECK(MakeRoomOnNode(session_, statement, task, node, rule, nullptr, &candidates_) !=
-                           MakeRoom::kDone &&
-                       session_.undo.Now() == before,
-                   "a node that refuses for good is tried in vain");
-#endif
-      ++tries_in_vain_;
-      losses_matter_ = true;
-      refused_.push_back(position);
-      return false;
-    }
   }
-  const MakeRoom made =
-      MakeRoomOnNode(session_, statement, task, node, rule, &made_, known ? &candidates_ : nullptr);
+  const bool refuses = refusals_stay_ && IsKnownToRefuse(task, node);
+#ifdef KRAFLA_VERIFY
+  const UndoLog::Mark before = session_.undo.Now();
+  if (refuses)
+    KRAFLA_CHECK(MakeRoomOnNode(session_, statement, task, node, rule, nullptr, &candidates_) !=
+                         MakeRoom::kDone &&
+                     session_.undo.Now() == before,
+                 "a node that refuses for good is tried in vain");
+#endif
+  const MakeRoom made = refuses ? MakeRoom::kNoForThePredicate
+                                : MakeRoomOnNode(session_, statement, task, node, rule, &made_,
+                                                 known ? &candidates_ : nullptr);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   ++tries_in_vain_;
