@@ -6,7 +6,7 @@ SANITIZED := build-sanitized
 FUZZ := build-fuzz
 JOBS ?= $(shell nproc)
 
-.PHONY: demo build test test-fast test-e2e bench bench-e2e bench-micro package packages compare-kubernetes lint format clean
+.PHONY: demo build test test-fast test-e2e bench bench-growth bench-e2e bench-micro package packages compare-kubernetes lint format clean
 
 demo: build
 	@scripts/demo.sh $(BUILD)/krafla
@@ -35,6 +35,10 @@ test-e2e: build
 bench: build
 	@python3 bench/run.py $(BUILD)/krafla $(BUILD)/bench
 	@python3 bench/warm.py $(BUILD)/krafla $(BUILD)/bench
+
+# Instructions of cycles, twice as many nodes each time: some ten minutes, the same whatever else the machine does.
+bench-growth: build
+	@python3 bench/count_growth.py $(BUILD)/krafla $(BUILD)/bench
 
 # krafla serve, kube-scheduler and a bare client against one API server (needs Go).
 bench-e2e: build

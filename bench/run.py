@@ -8,7 +8,7 @@ Writes OUT_DIR/results.json and OUT_DIR/growth.svg. CPU time is what the program
 whole process come from perf, else from valgrind. The answers count too: a row whose decisions are not the expected number
 fails.
 """
-import argparse, json, os, re, shutil, statistics, subprocess, sys, time
+import argparse, contextlib, json, os, re, shutil, statistics, subprocess, sys, time
 
 GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.py")
 NOW = "2026-03-10T12:00:00Z"
@@ -60,9 +60,23 @@ def input_for(out, kind, nodes, pods):
     return prefix
 
 
+@contextlib.contextmanager
+def passing_input(out, kind, nodes, pods):
+    """One that is removed behind its use, unless the table has it too."""
+    prefix = input_for(out, kind, nodes, pods)
+    yield prefix
+    if (kind, nodes, pods) not in {row[:3] for row in ROWS}:
+        for ending in (".json", ".yaml"):
+            os.remove(prefix + ending)
+
+
+def command_for(binary, prefix, profile):
+    return [binary, "run", "--cluster", prefix + ".json", "--config", prefix + ".yaml", "--compatibility", profile,
+            "--lenient", "--output", "json", "--now", NOW]
+
+
 def run_once(binary, prefix, profile):
-    command = [binary, "run", "--cluster", prefix + ".json", "--config", prefix + ".yaml", "--compatibility", profile,
-               "--lenient", "--stats", "--output", "json", "--now", NOW]
+    command = [*command_for(binary, prefix, profile), "--stats"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode != 0:
         sys.exit("error: %s ended with %d" % (" ".join(command), done.returncode))
@@ -72,8 +86,7 @@ def run_once(binary, prefix, profile):
 def instructions(binary, prefix):
     """Of the whole process, in millions: counted by the processor where perf may ask it, else by valgrind, which takes
     fifty times as long. None where there is neither."""
-    command = [binary, "run", "--cluster", prefix + ".json", "--config", prefix + ".yaml", "--compatibility", "volcano",
-               "--lenient", "--output", "json", "--now", NOW]
+    command = command_for(binary, prefix, "volcano")
     counters = (("perf", ["stat", "-x,", "-e", "instructions:u"], r"^(\d+),.*instructions"),
                 ("valgrind", ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"],
                  r"I *refs: +([\d,]+)"))
@@ -126,25 +139,21 @@ def growth(binary, out, rounds, up_to, progress):
     """CPU ms and decisions by number of nodes, doubled from one to the next, and how much more each takes than the one
     before. Other machines on the same hardware come and go: sizes are measured in turn, so that a step compares runs that
     follow each other, and the median of its rounds counts. Nothing else is done meanwhile."""
-    kept = {(row[0], row[1], row[2]) for row in ROWS}
     curves, steps = {}, {}
     sizes = growth_sizes(up_to)
     for kind in GROWTH_KINDS:
         progress.step("growth of %s, inputs" % kind)
-        prefixes = [input_for(out, kind, nodes, 10 * nodes) for nodes in sizes]
         measured = []
-        for number in range(rounds):
-            progress.step("growth of %s, round %d" % (kind, number + 1))
-            measured.append([measure_for(binary, prefix, ROUND_SECONDS) for prefix in prefixes])
+        with contextlib.ExitStack() as inputs:
+            prefixes = [inputs.enter_context(passing_input(out, kind, nodes, 10 * nodes)) for nodes in sizes]
+            for number in range(rounds):
+                progress.step("growth of %s, round %d" % (kind, number + 1))
+                measured.append([measure_for(binary, prefix, ROUND_SECONDS) for prefix in prefixes])
         by_size = list(zip(*measured))
         curves[kind] = [(nodes, min(m["cpu_ms_min"] for m in runs), sum(runs[0]["decisions"].values()))
                         for nodes, runs in zip(sizes, by_size)]
         steps[kind] = [statistics.median(b["cpu_ms_min"] / a["cpu_ms_min"] for a, b in zip(smaller, larger))
                        for smaller, larger in zip(by_size, by_size[1:])]
-        for nodes, prefix in zip(sizes, prefixes):
-            if (kind, nodes, 10 * nodes) not in kept:
-                for ending in (".json", ".yaml"):
-                    os.remove(prefix + ending)
     return curves, steps
 
 

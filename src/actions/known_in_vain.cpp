@@ -39,7 +39,7 @@ bool KnownInVain::MakeKey(TaskId task, const VictimRule& rule, const void* left_
   return session_.VotesDependOn(rule.asking(), task, key);
 }
 
-const KnownInVain::Record* KnownInVain::Find(const Key& key) const {
+KnownInVain::Record* KnownInVain::Find(const Key& key) {
   if (filter_.empty() || !HasBit(filter_, Hash{}(key) % kFilterBits)) return nullptr;
   const auto found = records_.find(key);
   return found == records_.end() ? nullptr : &found->second;
@@ -120,6 +120,18 @@ bool KnownInVain::NodesThatMayDiffer(const Record& record, std::vector<uint32_t>
   return true;
 }
 
+// A node that a predicate has refused may have had room; any other that said no had none, and has
+// none as long as it does not change.
+bool KnownInVain::NoneHasRoom(Record& record, TaskId task) const {
+  if (!record.always.empty()) return false;
+  const std::vector<NodeId>& changes = session_.node_changes();
+  for (size_t& at = record.without_room; at < changes.size(); ++at) {
+    const bool comes_again = at + 1 < changes.size() && changes[at + 1] == changes[at];
+    if (!comes_again && VictimsSuffice(session_, task, changes[at], {})) return false;
+  }
+  return true;
+}
+
 void KnownInVain::Remember(const Key& key, Since statement_began, Since search_began,
                            const std::vector<uint32_t>* asked, bool losses_matter,
                            const std::vector<uint32_t>& always, std::vector<TraceEvent> furthest) {
@@ -139,9 +151,11 @@ void KnownInVain::Remember(const Key& key, Since statement_began, Since search_b
   const bool left_nothing = now == search_began;
   if (!left_nothing || statement_began == now || !ChangedNodes(statement_began, true, changed_)) {
     record.since = {now.node_changes, search_began.task_changes};
+    record.without_room = search_began.node_changes;
     return;
   }
   record.since = statement_began;
+  record.without_room = statement_began.node_changes;
   record.asked = now;
   if (asked == nullptr) {
     record.open = changed_;

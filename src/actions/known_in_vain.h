@@ -50,6 +50,8 @@ class KnownInVain {
     // more than the node.
     std::vector<uint32_t> always;
     std::vector<TraceEvent> furthest;  // of the tries, the one that got furthest
+    // Up to which of the changes nodes have been seen to have no room unless somebody goes.
+    size_t without_room = 0;
   };
   using Key = std::vector<uint64_t>;
   struct Hash {
@@ -58,11 +60,13 @@ class KnownInVain {
 
   // The key of a task's search; false when something it depends on cannot be named.
   bool MakeKey(TaskId task, const VictimRule& rule, const void* left_out, Key& key) const;
-  const Record* Find(const Key& key) const;
+  Record* Find(const Key& key);
   Since Now() const { return {session_.node_changes().size(), session_.task_changes().size()}; }
   // Which nodes, by position, may answer otherwise than then; false: too many for a list.
   bool ChangedNodes(Since since, bool losses_matter, std::vector<uint32_t>& positions);
   bool NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions);
+  // Whether still no node has room for the task if nobody goes. False also where that is not known.
+  bool NoneHasRoom(Record& record, TaskId task) const;
 
   // Every node said no: `asked` in a search that has just ended (null: all of them), others
   // earlier. What the search itself did to nodes does not count: one whose victims were evicted in

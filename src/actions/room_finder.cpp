@@ -215,13 +215,20 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
           session_.node_search().Check(task, session_.cluster.nodes_by_name.front()).reason);
     return false;
   }
+  KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
+  if (known != nullptr && NobodyCanGo(task, rule, *known)) {
+    Replay(task, known->furthest);
+    furthest_ = known->furthest;
+    return false;
+  }
   const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
   const KnownInVain::Since begin = in_vain_.Now();
-  const KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
   if (known != nullptr && !in_vain_.NodesToAskAgain(*known, positions_)) known = nullptr;
   if (known != nullptr) {
     losses_matter_ = known->losses_matter;
     if (TryAgain(statement, task, rule, order, ranking, with_room)) return true;
+    if (!losses_matter_)
+      ceilings_.NoteNobodyNamed(session_.cluster.jobs[session_.cluster.tasks[task].job].queue);
     Replay(task, known->furthest);
     if (furthest_.empty() ||
         (!known->furthest.empty() && Distance(furthest_.back()) < Distance(known->furthest.back())))
@@ -447,6 +454,13 @@ bool RoomFinder::TryByName(Statement& statement, TaskId task, const VictimRule& 
     return !done;
   });
   return done;
+}
+
+// Whether a search that was in vain before is so again, because nobody has what plugins ask for and
+// no node has room as it is.
+bool RoomFinder::NobodyCanGo(TaskId task, const VictimRule& rule, KnownInVain::Record& known) {
+  return rule.whose == VictimRule::Whose::kOtherJobsOfQueue && bounds_.Know(task, rule) &&
+         !ceilings_.MayNameSomebody(task) && in_vain_.NoneHasRoom(known, task);
 }
 
 // Only the nodes in positions_, where something has changed.

@@ -5,7 +5,8 @@
 // 2. So are nodes where room would be short if every candidate went (CandidateRoom).
 // 3. When many have looked in vain, nodes are left out where the plugins would not let enough go
 //    (VictimBounds).
-// 4. A "no" from everywhere is remembered (KnownInVain).
+// 4. A "no" from everywhere is remembered (KnownInVain). Where nobody has as much as plugins ask
+//    for, no node is asked again (LevelCeilings).
 // 5. So is the whole search, for tasks that find the session as it was then (RepeatedSteps).
 // 6. The next task of a gang goes on where the last one has found room (NodesInTurn).
 //
@@ -21,6 +22,7 @@
 #include "actions/candidate_room.h"
 #include "actions/dry_run.h"
 #include "actions/known_in_vain.h"
+#include "actions/level_ceilings.h"
 #include "actions/nodes_in_turn.h"
 #include "actions/repeated_steps.h"
 #include "actions/victim_bounds.h"
@@ -39,6 +41,7 @@ class RoomFinder {
         room_(session, evictable_),
         bounds_(session, evictable_),
         in_vain_(session),
+        ceilings_(session, evictable_),
         repeated_(session) {}
 
   enum class Order {
@@ -94,6 +97,7 @@ class RoomFinder {
                        const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool TryForTheRecord(Statement& statement, TaskId task, const VictimRule& rule,
                        const NodeRanking& ranking, const VictimBounds::Taken& taken);
+  bool NobodyCanGo(TaskId task, const VictimRule& rule, KnownInVain::Record& known);
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
@@ -119,6 +123,7 @@ class RoomFinder {
   std::vector<LastSearch> tried_before_;  // by key, of those that have one place the last
   KnownInVain in_vain_;
   KnownInVain::Key key_;
+  LevelCeilings ceilings_;
   RepeatedSteps repeated_;
   RoomMade made_;  // by the last try
   uint32_t position_made_ = 0;

@@ -78,7 +78,7 @@ class ProportionPlugin final : public Plugin {
   bool MayGiveMore(QueueId queue, std::span<const double> taken) const;
   Resource ShareMissing(QueueId queue, TaskId task) const;
   bool StaysWithinDeserved(QueueId queue, TaskId task) const;
-  bool StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const;
+  bool StaysWithinDeserved(QueueId queue, TaskId task, const Resource& allocated) const;
   Vote JudgeNewcomer(JobId job);
   void NoteEnqueued(JobId job);
   Vote ChooseForReclaimer(std::span<const TaskId> candidates, std::vector<TaskId>& victims);
@@ -398,12 +398,17 @@ bool ProportionPlugin::StaysWithinDeserved(QueueId queue, TaskId task) const {
   return StaysWithinDeserved(queue, task, accounts_[queue].allocated);
 }
 
-bool ProportionPlugin::StaysWithinDeserved(QueueId queue, TaskId task, Resource allocated) const {
+bool ProportionPlugin::StaysWithinDeserved(QueueId queue, TaskId task,
+                                           const Resource& allocated) const {
   const Account& account = accounts_[queue];
   if (!account.known) return false;
   if (!task.valid()) return true;
   const Resource& request = cluster_->Request(task);
-  Resource& future = allocated;
+  // Mostly the first kind tells, and nothing has to be added up to say which it was.
+  if (!session_->log.V(3) && request.cpu() > 0 &&
+      allocated.cpu() + request.cpu() > account.deserved.cpu())
+    return false;
+  Resource future = allocated;
   future.Add(request);
   if (future.FirstExceeding(account.deserved, request) < 0) return true;
   if (session_->log.V(3)) {

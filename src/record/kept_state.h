@@ -27,8 +27,8 @@ struct KeptObject {
 class KeptState {
  public:
   // Applies a change; objects that are not reduced yet are so on the way, and `change` then holds
-  // the reduced text. A mark becomes a kPut with the text that is known. False: it says nothing that
-  // was not known, or cannot be read.
+  // the reduced text. A mark becomes a kPut with the text that is known. False: it says nothing
+  // that was not known, or cannot be read.
   bool Apply(RecordedChange& change);
 
   struct Entry {

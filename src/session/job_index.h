@@ -1,5 +1,5 @@
-// The jobs that actions have to look at: a cluster has thousands of jobs that run, and in most cycles
-// nothing is to be done for them.
+// The jobs that actions have to look at: a cluster has thousands of jobs that run, and in most
+// cycles nothing is to be done for them.
 //
 // A job is quiet when every action would pass it by: it has been let in, none of its tasks waits,
 // and it does not starve. Whether it is depends on the job alone, so it is asked again only when

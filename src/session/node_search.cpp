@@ -143,6 +143,7 @@ void NodeSearch::Follow(const ClusterChanges& changes) {
   caches_.Resize(cluster_.classes.size());
   prepared_.assign(cluster_.tasks.size(), false);
   role_classes_.clear();
+  last_role_classes_ = nullptr;
   if (fixed_.TooManyFactChanges()) Forget();
   fixed_.NoteFactChanges(changes.node_facts);
 }

@@ -182,6 +182,8 @@ class NodeSearch {
   Shortages shortages_;
   // The one class of each role of a job; invalid where a role has several.
   std::unordered_map<JobId, std::vector<ClassId>> role_classes_;
+  JobId role_classes_of_;                              // who asked last, and
+  std::vector<ClassId>* last_role_classes_ = nullptr;  // what it has there
 };
 
 }  // namespace krafla

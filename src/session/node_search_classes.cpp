@@ -2,6 +2,8 @@
 // the plugins depend.
 #include "session/node_search.h"
 
+#include <utility>
+
 namespace krafla {
 
 // The only predicate of which an answer is not fixed, if it speaks of many nodes at once: with
@@ -62,7 +64,10 @@ bool NodeSearch::RefusalsOnlyGrow(TaskId task) {
 
 bool NodeSearch::RoleHasOneClass(TaskId task) {
   const Task& t = cluster_.tasks[task];
-  std::vector<ClassId>& class_of_role = role_classes_[t.job];
+  // A gang's tasks ask one after the other.
+  if (std::exchange(role_classes_of_, t.job) != t.job || last_role_classes_ == nullptr)
+    last_role_classes_ = &role_classes_[t.job];
+  std::vector<ClassId>& class_of_role = *last_role_classes_;
   const Job& job = cluster_.jobs[t.job];
   if (class_of_role.empty()) {
     // All tasks count, also those placed meanwhile: they may have refused nodes for the rest.

@@ -19,7 +19,7 @@ struct JobPhaseChange {
 };
 
 struct ReopenState {
-  bool visits_all_jobs = false;  // as SessionOptions say
+  bool visits_all_jobs = false;     // as SessionOptions say
   size_t jobs_synced = 0;           // of the task changes, by the index of jobs
   Table<JobId, uint32_t> job_seen;  // in which count of `seen`
   uint32_t seen = 0;
@@ -29,8 +29,8 @@ struct ReopenState {
   std::vector<JobId> closing;          // whose conditions and phase may change
   std::vector<JobPhase> phase_before;  // of those
   Table<JobId, uint32_t> close_seen;   // in which cycle it was added to them
-  uint32_t cycle = 0;  // how often it was opened again
-  std::vector<JobId> rewound;  // jobs the last cycle had changed
+  uint32_t cycle = 0;                  // how often it was opened again
+  std::vector<JobId> rewound;          // jobs the last cycle had changed
   std::vector<JobPhaseChange> phase_changes;
 
   std::vector<uint64_t> lasting;  // PluginHooks::lasting of all plugins
