@@ -18,7 +18,7 @@ void HighestLevels::Begin(size_t nodes) {
   if (level_.size() == nodes) return;  // in which rows nodes are is known
   level_.assign(nodes, 0);
   row_.assign(nodes, 0);
-  rows_.assign(kRows * blocks_, 0);
+  rows_.assign((kRows + 1) * blocks_, 0);
   std::fill_n(rows_.begin(), blocks_, ~uint64_t{0});
 }
 
@@ -26,14 +26,14 @@ void HighestLevels::Forget(uint32_t position) {
   known_[position / kBlock] &= ~(uint64_t{1} << position % kBlock);
 }
 
-// The exponent of a number and the two highest bits behind it rise with the number.
+// The exponent of a number and the highest bit behind it rise with the number.
 size_t HighestLevels::Row(double level) {
-  constexpr int kShift = std::numeric_limits<double>::digits - 1 - 2;
+  constexpr int kShift = std::numeric_limits<double>::digits - 1 - 1;
   constexpr uint64_t kLast = std::bit_cast<uint64_t>(1.0) >> kShift;
   if (!(level > 0)) return 0;
-  const uint64_t quarter = std::bit_cast<uint64_t>(level) >> kShift;
-  if (quarter >= kLast) return kRows - 1;
-  return kLast - quarter < kRows ? kRows - 1 - (kLast - quarter) : 0;
+  const uint64_t half = std::bit_cast<uint64_t>(level) >> kShift;
+  if (half >= kLast) return kRows - 1;
+  return kLast - half < kRows ? kRows - 1 - (kLast - half) : 0;
 }
 
 void HighestLevels::Set(uint32_t position, double level) {

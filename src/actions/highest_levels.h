@@ -1,9 +1,9 @@
 // The highest level of the candidates on each node, for a plugin that knows levels exactly
-// (VictimLevels::exact_level), in rows of bits: which nodes may have as much as a task needs is
-// asked of all of them at the price of a word per 64 nodes.
+// (VictimLevels::exact_level), in rows of bits: which nodes have as much as a task needs is asked
+// of all of them at the price of a word or two per 64 nodes.
 //
-// Rows stand for levels a quarter of an octave apart. What a task needs is rounded down to one, so
-// a few nodes with less are among those that may have enough; they are told apart by the number.
+// Rows stand for levels half an octave apart. Who is not in the last row up to what a task needs
+// has less, who is in the next one has more. Those in between are few; the number tells them apart.
 #pragma once
 
 #include <cstddef>
@@ -28,17 +28,21 @@ class HighestLevels {
   std::span<const uint64_t> MayHave(double needed) const {
     return std::span(rows_).subspan(Row(needed) * blocks_, blocks_);
   }
+  // … and these have more. Those in between have less or as much.
+  std::span<const uint64_t> HaveMore(double needed) const {
+    return std::span(rows_).subspan((Row(needed) + 1) * blocks_, blocks_);
+  }
 
  private:
   // From all nodes to those with a level of 1 or more.
-  static constexpr size_t kRows = 128;
+  static constexpr size_t kRows = 64;
   static size_t Row(double level);
 
   size_t blocks_ = 0;
   std::vector<uint64_t> known_;
   std::vector<double> level_;   // by position
   std::vector<uint8_t> row_;    // by position: the last one it is in
-  std::vector<uint64_t> rows_;  // by row and block
+  std::vector<uint64_t> rows_;  // by row and block; and one in which nobody is
 };
 
 }  // namespace krafla

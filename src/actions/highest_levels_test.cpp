@@ -14,7 +14,11 @@ bool MayHave(const HighestLevels& levels, uint32_t position, double needed) {
   return (levels.MayHave(needed)[position / 64] >> position % 64 & 1) != 0;
 }
 
-TEST(HighestLevels, WhoHasEnoughIsAmongThoseThatMayHave) {
+bool HasMore(const HighestLevels& levels, uint32_t position, double needed) {
+  return (levels.HaveMore(needed)[position / 64] >> position % 64 & 1) != 0;
+}
+
+TEST(HighestLevels, WhatIsNeededIsBetweenTwoRows) {
   std::mt19937 random(7);
   constexpr uint32_t kNodes = 200;
   std::vector<double> truth(kNodes, 0);
@@ -25,6 +29,7 @@ TEST(HighestLevels, WhoHasEnoughIsAmongThoseThatMayHave) {
     return at < 1'000 ? 0.0 : std::exp2(-40.0 + 45.0 * at / 10'000);
   };
   size_t left_out = 0;
+  size_t with_more = 0;
   for (int round = 0; round < 300; ++round) {
     if (round == 150) levels.Begin(kNodes);  // known levels are forgotten, rows stay right
     for (uint32_t p = 0; p < kNodes; ++p) {
@@ -33,18 +38,24 @@ TEST(HighestLevels, WhoHasEnoughIsAmongThoseThatMayHave) {
       truth[p] = draw();
       levels.Set(p, truth[p]);
     }
-    const double needed = draw();
+    // As much as somebody has, every now and then.
+    const double needed = round % 3 == 0 ? truth[random() % kNodes] : draw();
     for (uint32_t p = 0; p < kNodes; ++p) {
       ASSERT_EQ(levels.At(p), truth[p]);
       const bool may = MayHave(levels, p, needed);
       ASSERT_TRUE(may || truth[p] < needed) << truth[p] << " of " << needed;
-      // A quarter of an octave is told apart where rows are.
-      const bool is_told = needed > std::exp2(-30) && needed < 1 && truth[p] < needed / 1.5;
-      ASSERT_FALSE(may && is_told) << truth[p] << " of " << needed;
+      const bool more = HasMore(levels, p, needed);
+      ASSERT_FALSE(more && (!may || truth[p] <= needed)) << truth[p] << " of " << needed;
+      // Half an octave is told apart where rows are.
+      const bool is_told = needed > std::exp2(-30) && needed < 0.5;
+      ASSERT_FALSE(may && is_told && truth[p] < needed / 1.6) << truth[p] << " of " << needed;
+      ASSERT_FALSE(!more && is_told && truth[p] > needed * 1.6) << truth[p] << " of " << needed;
       left_out += may ? 0 : 1;
+      with_more += more ? 1 : 0;
     }
   }
   EXPECT_GT(left_out, 10'000);
+  EXPECT_GT(with_more, 10'000);
 }
 
 TEST(HighestLevels, ForgottenIsUnknown) {
@@ -65,6 +76,18 @@ TEST(HighestLevels, NobodyThereHasLessThanAnythingNeeded) {
   EXPECT_FALSE(MayHave(levels, 1, 0.25));
   EXPECT_TRUE(MayHave(levels, 2, 0.25));
   EXPECT_LT(levels.At(1), 0);
+}
+
+// Above the last row there are no others: the number tells.
+TEST(HighestLevels, NobodyIsKnownToHaveMoreThanTheHighestRow) {
+  HighestLevels levels;
+  levels.Begin(2);
+  levels.Set(0, 4);
+  levels.Set(1, 1);
+  for (const uint32_t p : {0U, 1U}) {
+    EXPECT_TRUE(MayHave(levels, p, 2));
+    EXPECT_FALSE(HasMore(levels, p, 2));
+  }
 }
 
 }  // namespace

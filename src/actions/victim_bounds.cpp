@@ -386,8 +386,10 @@ bool VictimBounds::AskTiers() {
       if (question.exact != nullptr) {
         question.exactly_needed = question.exact->levels->exactly_needed(task_);
         question.may_have = question.exact->highest.MayHave(question.exactly_needed);
+        question.have_more = question.exact->highest.HaveMore(question.exactly_needed);
       }
-      if (!AsksRoom(t)) continue;
+      question.asks_room = AsksRoom(t);
+      if (!question.asks_room) continue;
       question.fits = question.sums->room.Ask(cluster.classes[cls].request, kSlack);
       if (std::exchange(question.sums->asked_by, cls) != cls) FindRoomForAnother(question);
     }
@@ -428,16 +430,37 @@ uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint6
 }
 
 // Those of a block's nodes on which somebody's exact level is high enough, or nobody has to go.
-uint64_t VictimBounds::NodesThatNameSomebody(const TierQuestion& tier, size_t block,
-                                             uint64_t nodes) {
+inline uint64_t VictimBounds::NodesThatNameSomebody(const TierQuestion& tier, size_t block,
+                                                    uint64_t nodes) const {
   if (tier.exact == nullptr) return nodes;
   nodes &= tier.may_have[block] | fits_idle_[block];
-  for (uint64_t rest = nodes & ~fits_idle_[block]; rest != 0; rest &= rest - 1) {
+  const uint64_t to_compare = nodes & ~(tier.have_more[block] | fits_idle_[block]);
+  return to_compare == 0 ? nodes : nodes & ~NodesWithLess(tier, block, to_compare);
+}
+
+// As NodesThatNameSomebody, of all blocks.
+void VictimBounds::KeepThoseThatNameSomebody(const TierQuestion& tier, std::span<uint64_t> nodes) {
+  KeepEither(nodes, tier.may_have, fits_idle_);
+  to_compare_.assign(nodes.begin(), nodes.end());
+  TakeOff(to_compare_, tier.have_more);
+  TakeOff(to_compare_, fits_idle_);
+  ForEachWordNotZero(
+      to_compare_.size(), [&](size_t block) { return to_compare_[block]; },
+      [&](size_t block, uint64_t to_compare) {
+        nodes[block] &= ~NodesWithLess(tier, block, to_compare);
+        return true;
+      });
+}
+
+// Those of a block's nodes on which all levels are too low, by the number.
+uint64_t VictimBounds::NodesWithLess(const TierQuestion& tier, size_t block, uint64_t nodes) const {
+  uint64_t less = 0;
+  for (; nodes != 0; nodes &= nodes - 1) {
     const uint32_t p =
-        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(rest));
-    if (tier.exact->highest.At(p) < tier.exactly_needed) nodes &= ~(rest & -rest);
+        static_cast<uint32_t>(block * kBlock) + static_cast<uint32_t>(std::countr_zero(nodes));
+    if (tier.exact->highest.At(p) < tier.exactly_needed) less |= nodes & -nodes;
   }
-  return nodes;
+  return less;
 }
 
 void VictimBounds::FindHighest(size_t block, uint64_t nodes) {
@@ -488,7 +511,7 @@ void VictimBounds::FindOut(TierQuestion& tier, size_t block, uint64_t nodes) {
   if (const uint64_t unknown = nodes & ~sums.known[block]; unknown != 0) {
     BringUpToDate(sums, block, unknown);
     sums.known[block] |= unknown;
-    if (AsksRoom(sums.tier))
+    if (tier.asks_room)
       sums.fitting[block] = (sums.fitting[block] & ~unknown) | tier.fits.Fits(block, unknown);
   }
   if (tier.exact != nullptr)
@@ -509,7 +532,7 @@ uint64_t VictimBounds::Narrow(size_t block, uint64_t nodes) {
   // A try since then may have left something behind.
   if (!IsUpToDate()) AskTiers();
   FindOutTiers(block, nodes);
-  return Judge(block, nodes, true);
+  return Judge(block, nodes);
 }
 
 // Mostly there is nothing to find out: what is known is combined, for many nodes at a time.
@@ -523,7 +546,7 @@ void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
     const Sums& sums = *tier.sums;
     row_.assign(undecided_.begin(), undecided_.end());
     KeepThese(row_, sums.fitting);
-    if (tier.exact != nullptr) KeepEither(row_, tier.may_have, fits_idle_);
+    if (tier.exact != nullptr) KeepThoseThatNameSomebody(tier, row_);
     if (asks_share_ && !MayFreeEnough(sums)) {
       TakeOff(row_, sums.harmless);
     } else if (asks_share_) {
@@ -555,13 +578,12 @@ void VictimBounds::FindOutAll(TierQuestion& tier, std::span<const uint64_t> node
   if (tier.exact != nullptr) AddThese(to_look_up_, levels_unknown_);
   KeepThese(to_look_up_, row_);
   candidates_.FindAll(to_look_up_);
-  const bool asks_room = AsksRoom(sums.tier);
   ForEachWordNotZero(
       row_.size(), [&](size_t block) { return row_[block]; },
       [&](size_t block, uint64_t unknown) {
         BlockMaxima::ForEachNode(block, unknown, [&](uint32_t p) {
           candidates_.FetchAt(p);
-          if (asks_room) sums.room.FetchAt(p);
+          if (tier.asks_room) sums.room.FetchAt(p);
         });
         return true;
       });
@@ -577,8 +599,7 @@ uint64_t VictimBounds::StillLeft(size_t block, uint64_t nodes) const {
   uint64_t kept = 0;
   for (const TierQuestion& tier : tiers_) {
     const Sums& sums = *tier.sums;
-    uint64_t room = nodes & sums.fitting[block];
-    if (tier.exact != nullptr) room &= tier.may_have[block] | fits_idle_[block];
+    const uint64_t room = NodesThatNameSomebody(tier, block, nodes & sums.fitting[block]);
     kept |= asks_share_ ? NodesWithShare(sums, block, room) : room;
     nodes &= ~sums.decided[block];
   }
@@ -601,7 +622,7 @@ bool VictimBounds::MightDo(uint32_t position) {
     bool nobody_here = (sums.nobody[block] & bit) != 0;
     if (!decided && (sums.fitting[block] & bit) != 0) {
       // Who is named by several voters is not as easily told.
-      if (AsksRoom(sums.tier)) return true;
+      if (tier.asks_room) return true;
       Named named = NobodyIsNamedOn(tier, position) ? Named{.nobody = true, .have_room = false}
                                                     : NamedOn(tier, position);
       if (named.Do() && HasBit(fallen_, position)) {
@@ -622,7 +643,7 @@ bool VictimBounds::MightDo(uint32_t position) {
 }
 
 // Whether nobody has as much as the task needs, and somebody would have to go. Told by a number for
-// the node: candidates lie elsewhere, and rows of bits have let pass some that have a little less.
+// the node, which another tier may have left: candidates lie elsewhere.
 bool VictimBounds::NobodyIsNamedOn(const TierQuestion& tier, uint32_t position) const {
   const bool nobody =
       tier.exact->highest.At(position) < tier.exactly_needed && !HasBit(fits_idle_, position);
@@ -666,7 +687,7 @@ const VictimBounds::Taken& VictimBounds::taken() {
            (!asks_share_ || taken_.for_share != kNowhere);
   };
   for (size_t block = 0; block < asked_about_.size() && !is_all_known(); ++block)
-    if (asked_about_[block] != 0) (void)Judge(block, asked_about_[block], false);
+    if (asked_about_[block] != 0) (void)Judge(block, asked_about_[block]);
   asked_about_.clear();
   return taken_;
 }
@@ -677,7 +698,7 @@ uint64_t VictimBounds::NodesWithShare(const Sums& sums, size_t block, uint64_t n
 }
 
 // Of a block of which everything is found out: notes what is taken off, gives back the rest.
-uint64_t VictimBounds::Judge(size_t block, uint64_t nodes, bool exactly) {
+uint64_t VictimBounds::Judge(size_t block, uint64_t nodes) {
   uint64_t left = nodes;  // not decided by an earlier tier
   uint64_t with_room = 0;
   uint64_t with_share = 0;
@@ -685,10 +706,7 @@ uint64_t VictimBounds::Judge(size_t block, uint64_t nodes, bool exactly) {
   for (const TierQuestion& tier : tiers_) {
     const Sums& sums = *tier.sums;
     const uint64_t room = sums.fitting[block] & left;
-    const uint64_t named = exactly ? NodesThatNameSomebody(tier, block, room)
-                           : tier.exact != nullptr
-                               ? room & (tier.may_have[block] | fits_idle_[block])
-                               : room;
+    const uint64_t named = NodesThatNameSomebody(tier, block, room);
     with_room |= named;
     with_share |= asks_share_ ? NodesWithShare(sums, block, named) : named;
     left &= ~sums.decided[block];

@@ -58,8 +58,8 @@ class VictimBounds {
   bool GoOn(TaskId task, std::vector<uint32_t>& changed);
   // Takes such nodes off a block's, a bit each; as things are now.
   uint64_t Narrow(size_t block, uint64_t nodes);
-  // Off all blocks, none of which has been asked about since Start. Levels are rounded for that:
-  // of one that is left, and about to be tried, more is known.
+  // Off all blocks, none of which has been asked about since Start. For that the highest level on a
+  // node is looked at alone: of one that is left, and about to be tried, more is known.
   void NarrowAll(std::span<uint64_t> nodes);
   bool MightDo(uint32_t position);
   // After GoOn, what NarrowAll would leave of a block's nodes that have not changed; and whether it
@@ -115,7 +115,7 @@ class VictimBounds {
   void FindRoomForAnother(TierQuestion& tier);
   void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
   void FindOutTiers(size_t block, uint64_t nodes);
-  uint64_t Judge(size_t block, uint64_t nodes, bool exactly);
+  uint64_t Judge(size_t block, uint64_t nodes);
   void FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes);
   uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
@@ -132,7 +132,9 @@ class VictimBounds {
   };
   Named NamedOn(const TierQuestion& tier, uint32_t position) const;
   bool NobodyIsNamedOn(const TierQuestion& tier, uint32_t position) const;
-  uint64_t NodesThatNameSomebody(const TierQuestion& tier, size_t block, uint64_t nodes);
+  uint64_t NodesThatNameSomebody(const TierQuestion& tier, size_t block, uint64_t nodes) const;
+  void KeepThoseThatNameSomebody(const TierQuestion& tier, std::span<uint64_t> nodes);
+  uint64_t NodesWithLess(const TierQuestion& tier, size_t block, uint64_t nodes) const;
   struct ExactVoter;
   void FindHighest(size_t block, uint64_t nodes);
   void FindHighest(uint32_t position);
@@ -185,10 +187,12 @@ class VictimBounds {
   struct TierQuestion {
     Sums* sums;
     AmountColumns::Question fits;
-    uint64_t made = 0;            // the sums
+    uint64_t made = 0;  // the sums
+    bool asks_room = false;
     ExactVoter* exact = nullptr;  // null: there is none
     double exactly_needed = 0;
-    std::span<const uint64_t> may_have;  // by block
+    std::span<const uint64_t> may_have;   // by block
+    std::span<const uint64_t> have_more;  // by block
   };
   // Since Start.
   TaskId task_;
@@ -199,6 +203,7 @@ class VictimBounds {
   // Of one call, kept for their memory.
   std::vector<TierQuestion> tiers_before_;
   std::vector<uint64_t> row_;
+  std::vector<uint64_t> to_compare_;
   std::vector<uint64_t> undecided_;
   std::vector<uint64_t> levels_unknown_;
   std::vector<uint64_t> to_look_up_;
