@@ -68,11 +68,12 @@ class World {
   std::vector<double> region_best_;
 };
 
-// Whoever is tried in vain is tried again by the next task; whoever is not kept is gone for good,
-// unless something changes there.
+// Whoever is tried in vain is tried again by the next task, and whoever is passed over comes again;
+// whoever is not kept is gone for good, unless something changes there.
 TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
   std::mt19937 random(11);
   size_t came = 0;
+  size_t waited = 0;
   for (const uint32_t nodes : {1U, 64U, 65U, 300U, 5000U}) {
     for (int round = 0; round < 20; ++round) {
       World world(random, nodes);
@@ -82,17 +83,35 @@ TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
       std::vector<uint64_t> kept(world.room().size(), ~uint64_t{0});  // by bounds, of this gang
       for (int task = 0; task < 12; ++task) {
         // Some nodes, and then it is content with the next one.
+        // From some moment on others are passed over.
         const std::vector<uint32_t> expected = world.InOrder(kept);
-        const size_t tried = std::min<size_t>(random() % 6, expected.size());
-        for (size_t i = 0; i < tried; ++i) {
-          EXPECT_EQ(in_turn.Next(), expected[i]) << nodes << " nodes, task " << task;
-          in_turn.KeepForNext(expected[i]);
-        }
+        const size_t tried = random() % 6;
+        const size_t pass_from = random() % 6;
+        const uint32_t third = static_cast<uint32_t>(random() % 3);
+        std::vector<uint64_t> passed(kept.size());
+        for (uint32_t p = 0; p < nodes; ++p) SetBit(passed, p, p % 3 == third);
+        std::vector<uint32_t> passed_over;
         const uint32_t end = NodesInTurn::kEnd;
-        const uint32_t done = tried < expected.size() ? expected[tried] : end;
-        ASSERT_EQ(in_turn.Next(), done) << nodes << " nodes, task " << task;
+        uint32_t done = end;
+        size_t tries = 0;
+        for (const uint32_t p : expected) {
+          if (tries == pass_from) in_turn.PassOver(passed);
+          if (tries >= pass_from && HasBit(passed, p)) {
+            passed_over.push_back(p);
+            continue;
+          }
+          ASSERT_EQ(in_turn.Next(), p) << nodes << " nodes, task " << task;
+          if (tries++ == tried) {
+            done = p;
+            break;
+          }
+          in_turn.KeepForNext(p);
+        }
+        if (done == end) ASSERT_EQ(in_turn.Next(), end) << nodes << " nodes, task " << task;
+        ASSERT_TRUE(std::ranges::equal(in_turn.PassedOver(), passed_over));
         if (done == end) break;
-        came += tried + 1;
+        came += tries;
+        waited += passed_over.size();
         // Something changes where it was done and in some other places, which may be kept again.
         std::vector<uint32_t> again{done};
         for (size_t i = random() % 4; i > 0; --i)
@@ -116,6 +135,7 @@ TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
     }
   }
   EXPECT_GT(came, 2'000U);
+  EXPECT_GT(waited, 500U);
 }
 
 TEST(NodesInTurn, WithoutAFilterAllOthersMayCome) {

@@ -346,12 +346,17 @@ bool RoomFinder::TryByScore(Statement& statement, TaskId task, const VictimRule&
 #ifdef KRAFLA_VERIFY
   FindAnew(task, rule, ranking, with_room);
 #endif
+  bool may_pass_over = narrows_ && refusals_stay_;
   for (uint32_t p = in_turn_.Next(); p != NodesInTurn::kEnd; p = in_turn_.Next()) {
+#ifdef KRAFLA_VERIFY
+    CheckPassedOver(statement, task, rule);
+#endif
     if (narrows_ && !bounds_.MightDo(p)) continue;
 #ifdef KRAFLA_VERIFY
     CheckTurn(task, rule, p);
 #endif
     if (Try(statement, task, rule, p)) {
+      CountPassedOver(true);
       this_ = {.job = t.job,
                .cls = t.cls,
                .whose = rule.whose,
@@ -363,10 +368,16 @@ bool RoomFinder::TryByScore(Statement& statement, TaskId task, const VictimRule&
       return true;
     }
     in_turn_.KeepForNext(p);
+    if (may_pass_over && !refused_.empty() && TellsNothing()) {
+      PassOverRefusing(task);
+      may_pass_over = false;
+    }
   }
 #ifdef KRAFLA_VERIFY
+  CheckPassedOver(statement, task, rule);
   CheckTurn(task, rule, NodesInTurn::kEnd);
 #endif
+  CountPassedOver(false);
   return false;
 }
 
@@ -383,6 +394,7 @@ void RoomFinder::FindAnew(TaskId task, const VictimRule& rule, const NodeRanking
   session_.node_search().ScoreAllowed(task, nodes);
   BestFirst best_first;
   best_first.Start(ranking, nodes);
+  passed_over_ = 0;
   anew_.clear();
   for (uint32_t p = best_first.Next(); p != BestFirst::kEnd; p = best_first.Next())
     anew_.push_back(p);
@@ -405,9 +417,21 @@ void RoomFinder::CheckTurn(TaskId task, const VictimRule& rule, uint32_t positio
       std::find(anew_.begin(), anew_.end(), position) == anew_.end())
     return;
   for (; !anew_.empty() && anew_.back() != position; anew_.pop_back())
-    KRAFLA_CHECK(narrows_ && (!bounds_anew_->MightDo(anew_.back()) || !might_do_now(anew_.back())),
+    KRAFLA_CHECK(narrows_ && (in_turn_.IsPassedOver(anew_.back()) ||
+                              !bounds_anew_->MightDo(anew_.back()) || !might_do_now(anew_.back())),
                  "every node that may do has its turn");
   if (!anew_.empty()) anew_.pop_back();
+}
+
+void RoomFinder::CheckPassedOver(Statement& statement, TaskId task, const VictimRule& rule) {
+  const UndoLog::Mark before = session_.undo.Now();
+  for (; passed_over_ < in_turn_.PassedOver().size(); ++passed_over_) {
+    const NodeId node = session_.cluster.nodes_by_name[in_turn_.PassedOver()[passed_over_]];
+    KRAFLA_CHECK(
+        MakeRoomOnNode(session_, statement, task, node, rule) != MakeRoom::kDone &&
+            session_.undo.Now() == before,
+        "a node that is passed over would be tried in vain, and nothing would be left behind");
+  }
 }
 #endif
 
@@ -495,38 +519,38 @@ bool RoomFinder::TryAgain(Statement& statement, TaskId task, const VictimRule& r
                      [&](uint32_t p) { return Try(statement, task, rule, p); });
 }
 
-// Whether a predicate refuses the task there whoever goes, and a try would leave nothing behind and
-// tell nothing: with pods that are spread over zones most tries are such, again and again for each
-// task of a gang. `candidates_` are those of the node.
-bool RoomFinder::IsKnownToRefuse(TaskId task, NodeId node) const {
+// Whether one more node where a predicate refuses makes no difference to what is told.
+bool RoomFinder::TellsNothing() const {
   constexpr int kFurthest = DistanceWithCandidates(ShortCode::kPredicate);
-  const bool tells_nothing = session_.trace.dropped() > 0 ||
-                             (!furthest_.empty() && Distance(furthest_.back()) == kFurthest);
-  return tells_nothing && session_.node_search().StaysRefused(task, node) &&
-         std::none_of(candidates_.begin(), candidates_.end(),
-                      [&](TaskId victim) { return session_.TriedInVainMatters(victim); });
+  return session_.trace.dropped() > 0 ||
+         (!furthest_.empty() && Distance(furthest_.back()) == kFurthest);
+}
+
+// Nodes where a predicate refuses the task whoever goes, and a try would leave nothing behind: with
+// pods that are spread over zones whole zones are such, again and again for the tasks of a gang.
+// For the next task it may be others.
+void RoomFinder::PassOverRefusing(TaskId task) {
+  bits_.assign(in_turn_.among().size(), 0);
+  session_.node_search().AddStaysRefused(task, bits_);
+  bounds_.KeepHarmless(bits_);
+  in_turn_.PassOver(bits_);
+}
+
+// They are tries in vain like others.
+void RoomFinder::CountPassedOver(bool done) {
+  const std::span<const uint32_t> passed = in_turn_.PassedOver();
+  tries_in_vain_ += passed.size();
+  if (done) return;
+  std::copy_if(passed.begin(), passed.end(), std::back_inserter(refused_),
+               [&](uint32_t p) { return bounds_.MightDo(p); });
 }
 
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const NodeId node = session_.cluster.nodes_by_name[position];
   const size_t begin = session_.trace.events().size();
-  bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
-  if (refusals_stay_ && !known) {
-    CollectCandidates(session_, node, task, rule, candidates_);
-    known = true;
-  }
-  const bool refuses = refusals_stay_ && IsKnownToRefuse(task, node);
-#ifdef KRAFLA_VERIFY
-  const UndoLog::Mark before = session_.undo.Now();
-  if (refuses)
-    KRAFLA_CHECK(MakeRoomOnNode(session_, statement, task, node, rule, nullptr, &candidates_) !=
-                         MakeRoom::kDone &&
-                     session_.undo.Now() == before,
-                 "a node that refuses for good is tried in vain");
-#endif
-  const MakeRoom made = refuses ? MakeRoom::kNoForThePredicate
-                                : MakeRoomOnNode(session_, statement, task, node, rule, &made_,
-                                                 known ? &candidates_ : nullptr);
+  const bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
+  const MakeRoom made =
+      MakeRoomOnNode(session_, statement, task, node, rule, &made_, known ? &candidates_ : nullptr);
   position_made_ = position;
   if (made == MakeRoom::kDone) return true;
   ++tries_in_vain_;

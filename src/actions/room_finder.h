@@ -9,6 +9,7 @@
 //    for, no node is asked again (LevelCeilings).
 // 5. So is the whole search, for tasks that find the session as it was then (RepeatedSteps).
 // 6. The next task of a gang goes on where the last one has found room (NodesInTurn).
+// 7. Where a predicate refuses whoever goes, one node is tried and the others are passed over.
 //
 // None of this changes an answer. With log lines per node switched on, every node is tried.
 #pragma once
@@ -90,6 +91,8 @@ class RoomFinder {
   void FindAnew(TaskId task, const VictimRule& rule, const NodeRanking& ranking,
                 std::span<const uint64_t> with_room);
   void CheckTurn(TaskId task, const VictimRule& rule, uint32_t position);
+  void CheckPassedOver(Statement& statement, TaskId task, const VictimRule& rule);
+  size_t passed_over_ = 0;  // how many of them have been checked
   std::optional<VictimBounds> bounds_anew_;
   std::vector<uint32_t> anew_;  // nodes that may have to be tried, the first is last
 #endif
@@ -101,7 +104,9 @@ class RoomFinder {
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
-  bool IsKnownToRefuse(TaskId task, NodeId node) const;
+  bool TellsNothing() const;
+  void PassOverRefusing(TaskId task);
+  void CountPassedOver(bool done);
   void NoteNowhereEnough(TaskId task, const VictimRule& rule, const NodeRanking& ranking);
   void FindPositions(TaskId task, RefusalMemory* memory);
   DryRunResults& ResultsFor(TaskId task, const VictimRule& rule, const NodeRanking* ranking);

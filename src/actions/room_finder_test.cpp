@@ -1,4 +1,5 @@
-// Where nobody can go and the queue has no share for a task, one node is asked and says so.
+// Where nobody can go and the queue has no share for a task, one node is asked and says so; and
+// where pods are spread, zones that are full are passed over.
 #include "actions/room_finder.h"
 
 #include <gtest/gtest.h>
@@ -171,6 +172,60 @@ TEST(RoomFinder, AskedAgainNothingHasChanged) {
   const Names first = room.tried();
   EXPECT_FALSE(room.Find());
   EXPECT_EQ(room.tried(), first);
+}
+
+// Three zones of 40 nodes, one pod on each that may go, and a gang that is to be spread over the
+// zones.
+Cycle SpreadGang(const std::string& profile, int verbosity) {
+  constexpr int kZone = 40;
+  constexpr int kGang = 12;
+  std::string cluster =
+      PriorityClassesYaml() + QueueYaml() +
+      PodGroupYaml({.name = "low", .min_member = 0, .priority = "low", .phase = "Running"}) +
+      PodGroupYaml({.name = "high", .min_member = kGang, .priority = "high"});
+  for (int i = 0; i < 3 * kZone; ++i) {
+    const std::string number = std::to_string(1000 + i);
+    cluster += NodeYaml({.name = "n" + number, .labels = {{"zone", std::to_string(i / kZone)}}});
+    cluster += PodYaml({.name = "low-" + number,
+                        .group = "low",
+                        .node = "n" + number,
+                        .asks = "cpu 4, memory 1Gi",
+                        .priority = "low"});
+  }
+  for (int i = 0; i < kGang; ++i)
+    cluster += PodYaml({.name = "high-" + std::to_string(10 + i),
+                        .group = "high",
+                        .asks = "cpu 4, memory 1Gi",
+                        .priority = "high",
+                        .labels = {{"app", "spread"}},
+                        .spec = "topologySpreadConstraints:\n"
+                                "- maxSkew: 1\n"
+                                "  topologyKey: zone\n"
+                                "  whenUnsatisfiable: DoNotSchedule\n"
+                                "  labelSelector: {matchLabels: {app: spread}}"});
+  Cycle cycle(
+      {.cluster = cluster,
+       .config = ConfigYaml({.tiers = {"priority gang conformance", "predicates nodeorder"}}),
+       .profile = profile,
+       .verbosity = verbosity});
+  cycle.Run();
+  return cycle;
+}
+
+TEST(RoomFinder, ZonesThatAreFullArePassedOver) {
+  for (const char* profile : {"volcano", "krafla"}) {
+    const Cycle cycle = SpreadGang(profile, 0);
+    const Cycle everywhere = SpreadGang(profile, 3);
+    EXPECT_EQ(testing::Summary(cycle), testing::Summary(everywhere));
+    EXPECT_EQ(cycle.Pipelined().size(), 12u);
+    const auto tries = [](const Cycle& of) {
+      size_t count = 0;
+      for (size_t i = 0; i < of.session->trace.events().size(); ++i)
+        count += of.session->trace.events()[i].kind == TraceKind::kTryTask ? 1 : 0;
+      return count;
+    };
+    EXPECT_LT(tries(cycle), tries(everywhere)) << profile;
+  }
 }
 
 }  // namespace

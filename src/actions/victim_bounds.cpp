@@ -680,6 +680,19 @@ VictimBounds::Named VictimBounds::NamedOn(const TierQuestion& tier, uint32_t pos
   return named;
 }
 
+void VictimBounds::KeepHarmless(std::span<uint64_t> nodes) {
+  KRAFLA_CHECK(asking_ == Asking::kPreempt, "what reclaim leaves behind is not kept");
+  // Later tiers matter where earlier ones have not decided.
+  decided_.assign(nodes.size(), 0);
+  row_.resize(nodes.size());
+  for (const TierQuestion& tier : tiers_) {
+    const Sums& sums = *tier.sums;
+    SetToBoth(row_, sums.harmless, sums.known);
+    KeepEither(nodes, row_, decided_);
+    AddThese(decided_, sums.decided);
+  }
+}
+
 // What NarrowAll has left was noted when it was asked about.
 const VictimBounds::Taken& VictimBounds::taken() {
   const auto is_all_known = [this] {

@@ -68,6 +68,9 @@ class VictimBounds {
   bool IsLeft(uint32_t position);
   // The candidates on a node, in its order of tasks. False: they are not known as things are.
   bool FindCandidatesOn(uint32_t position, std::vector<TaskId>& candidates) const;
+  // Leaves of some nodes those on which a try in vain would leave nothing behind, as far as that is
+  // known; to preempt.
+  void KeepHarmless(std::span<uint64_t> nodes);
   // Of all blocks since Start.
   const Taken& taken();
 
@@ -205,6 +208,7 @@ class VictimBounds {
   std::vector<uint64_t> row_;
   std::vector<uint64_t> to_compare_;
   std::vector<uint64_t> undecided_;
+  std::vector<uint64_t> decided_;
   std::vector<uint64_t> levels_unknown_;
   std::vector<uint64_t> to_look_up_;
   Taken taken_;  // but for asked_about_

@@ -91,7 +91,26 @@ class Crowd {
 struct Counts {
   int left_out = 0;
   int do_ = 0;
+  int harmless = 0;  // though somebody would be let go there
 };
+
+// Nobody matters who would be let go where a try in vain is said to leave nothing behind. What was
+// asked about is known.
+void AskWhatMatters(Session& session, VictimBounds& bounds, TaskId task, const VictimRule& rule,
+                    Counts& counts) {
+  std::vector<uint64_t> harmless{~uint64_t{0}, (uint64_t{1} << (kNodes - 64)) - 1};
+  bounds.KeepHarmless(harmless);
+  for (uint32_t p = 0; p < kNodes; ++p) {
+    if (!HasBit(harmless, p)) continue;
+    std::vector<TaskId> candidates;
+    CollectCandidates(session, session.cluster.nodes_by_name[p], task, rule, candidates);
+    if (candidates.empty()) continue;
+    const Victims victims = VoteOn(session, task, rule, candidates);
+    for (const TaskId victim : victims.tasks)
+      EXPECT_FALSE(session.TriedInVainMatters(victim)) << "on node " << p;
+    counts.harmless += victims.tasks.empty() ? 0 : 1;
+  }
+}
 
 // Whether bounds leave every node on which room can be made for a task. Gives back those where
 // somebody has to go.
@@ -102,6 +121,7 @@ std::vector<NodeId> TryEverywhere(Session& session, VictimBounds& bounds, TaskId
   bounds.NarrowAll(nodes);
   std::vector<bool> might(kNodes);
   for (uint32_t p = 0; p < kNodes; ++p) might[p] = HasBit(nodes, p) && bounds.MightDo(p);
+  if (rule.asking() == Asking::kPreempt) AskWhatMatters(session, bounds, task, rule, counts);
   // One word after the other, as for nodes by name.
   bounds.Start(task, rule);
   std::vector<uint64_t> by_word{bounds.Narrow(0, ~uint64_t{0}),
@@ -181,6 +201,7 @@ TEST_P(VictimBoundsTest, WhoeverIsLeftOutWouldNotDo) {
   // It was about something.
   EXPECT_GT(counts.left_out, 1'000);
   EXPECT_GT(counts.do_, 200);
+  if (rule.asking() == Asking::kPreempt) EXPECT_GT(counts.harmless, 200);
 }
 
 // Whom bounds leave, as bits.

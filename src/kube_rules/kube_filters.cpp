@@ -156,6 +156,14 @@ bool KubeFilters::PreparedRefuses(TaskId task, NodeId node) {
          spread_->Check(PreparedFor(task, cls).spread, cls, node).refused();
 }
 
+void KubeFilters::AddPreparedRefuses(TaskId task, std::span<uint64_t> nodes) {
+  const ClassId cls = cluster_.tasks[task].cls;
+  if (affinity_state_[task] == kActive)
+    affinity_->AddRefusing(PreparedFor(task, cls).affinity, nodes);
+  if ((NeedsOf(cls) & kSpread) != 0)
+    spread_->AddRefusing(PreparedFor(task, cls).spread, cls, nodes);
+}
+
 void KubeFilters::LeaveDoubtful(TaskId task, std::span<uint64_t> nodes) {
   const ClassId cls = cluster_.tasks[task].cls;
   const uint8_t needs = NeedsOf(cls);
@@ -163,9 +171,7 @@ void KubeFilters::LeaveDoubtful(TaskId task, std::span<uint64_t> nodes) {
   if ((needs & (kPorts | kClaims)) != 0) return;
   doubtful_.assign(nodes.size(), 0);
   full_.AddFull(nodes, doubtful_);
-  if (affinity_state_[task] == kActive)
-    affinity_->AddRefusing(PreparedFor(task, cls).affinity, doubtful_);
-  if ((needs & kSpread) != 0) spread_->AddRefusing(PreparedFor(task, cls).spread, cls, doubtful_);
+  AddPreparedRefuses(task, doubtful_);
   KeepThese(nodes, doubtful_);
 }
 

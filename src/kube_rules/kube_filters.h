@@ -91,6 +91,8 @@ class KubeFilters {
   void SayOfMany(TaskId task, RowOfBits nodes, const PredicateHook::Say& say);
   // Whether Current refuses for pod affinity or spread, which it does until the next Prepare.
   bool PreparedRefuses(TaskId task, NodeId node);
+  // Adds all such nodes; bits by position in nodes_by_name.
+  void AddPreparedRefuses(TaskId task, std::span<uint64_t> nodes);
   bool CurrentIsNodeLocal(ClassId cls);
   // Whether evictions may lift whatever Current refuses for.
   bool CurrentIsLiftable(ClassId cls);

@@ -1,4 +1,5 @@
-// KubeFilters::LeaveDoubtful and SayOfMany against Current, node by node.
+// KubeFilters::LeaveDoubtful and SayOfMany against Current, node by node; and AddPreparedRefuses
+// against PreparedRefuses.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -153,10 +154,15 @@ class RandomWorld {
       std::vector<uint64_t> left = given;
       world_->filters.LeaveDoubtful(task, left);
       HearOfMany(task, left);
+      std::vector<uint64_t> prepared(given.size(), 0);
+      world_->filters.AddPreparedRefuses(task, prepared);
       const bool exact = world_->cluster.SpecOf(task).host_ports.empty();
       for (size_t p = 0; p < nodes_; ++p) {
         const bool refuses =
             world_->filters.Current(task, world_->cluster.nodes_by_name[p]).refused();
+        ASSERT_EQ(Has(prepared, p),
+                  world_->filters.PreparedRefuses(task, world_->cluster.nodes_by_name[p]));
+        ASSERT_TRUE(!Has(prepared, p) || refuses);
         ASSERT_TRUE(!Has(left, p) || Has(given, p));
         ASSERT_TRUE(!Has(given, p) || !refuses || Has(left, p)) << "refuses, and was taken out";
         ASSERT_TRUE(!exact || !Has(left, p) || refuses) << "passes, and was left";

@@ -92,6 +92,9 @@ class PredicatesPlugin final : public Plugin {
     predicate.prepared_refuses = [this](TaskId task, NodeId node) {
       return filters_->PreparedRefuses(task, node);
     };
+    predicate.prepared_refuses_where = [this](TaskId task, std::span<uint64_t> nodes) {
+      filters_->AddPreparedRefuses(task, nodes);
+    };
     predicate.current_is_node_local = [this](ClassId cls) {
       return filters_->CurrentIsNodeLocal(cls);
     };

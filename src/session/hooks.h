@@ -52,6 +52,9 @@ struct PredicateHook {
   // Whether `current` refuses for what `prepare` has counted, and so does whatever happens until
   // the task is prepared again. May be empty.
   std::function<bool(TaskId, NodeId)> prepared_refuses;
+  // The same of all nodes: adds those where it does, bits by position in nodes_by_name. May be
+  // empty.
+  std::function<void(TaskId, std::span<uint64_t> nodes)> prepared_refuses_where;
   // Whether `current` for this class depends on nothing but the node itself, so that an answer
   // stays good until that node changes. Empty means yes.
   std::function<bool(ClassId)> current_is_node_local;

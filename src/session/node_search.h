@@ -87,6 +87,8 @@ class NodeSearch {
   // Whether the node refuses, and will whoever leaves it, until the task is prepared again. Not all
   // such refusals are known.
   bool StaysRefused(TaskId task, NodeId node) const;
+  // Adds such nodes; bits by position in nodes_by_name.
+  void AddStaysRefused(TaskId task, std::span<uint64_t> nodes) const;
 
   struct Choice {
     NodeId node;              // invalid: none

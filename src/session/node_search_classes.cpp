@@ -26,6 +26,12 @@ bool NodeSearch::StaysRefused(TaskId task, NodeId node) const {
   return false;
 }
 
+void NodeSearch::AddStaysRefused(TaskId task, std::span<uint64_t> nodes) const {
+  for (const auto& tier : session_.predicates())
+    for (const auto& entry : tier)
+      if (entry.call->prepared_refuses_where) entry.call->prepared_refuses_where(task, nodes);
+}
+
 bool NodeSearch::IsNodeLocal(ClassId cls) const {
   for (const auto& tier : session_.predicates())
     for (const auto& entry : tier)
