@@ -35,7 +35,7 @@ class NodesInTurn {
   bool IsPassedOver(uint32_t position) const {
     return !to_pass_.empty() && HasBit(to_pass_, position);
   }
-  // Those of them whose turn it has been.
+  // Those of them whose turn it has been; and some that would not have come in any case.
   std::span<const uint32_t> PassedOver() const { return passed_; }
 
   // For the next task. The nodes in `again`, of which some may be named twice, are not as they

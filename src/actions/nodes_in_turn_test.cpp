@@ -107,8 +107,13 @@ TEST(NodesInTurn, GoingOnIsAsGoodAsSortingAnew) {
           }
           in_turn.KeepForNext(p);
         }
-        if (done == end) ASSERT_EQ(in_turn.Next(), end) << nodes << " nodes, task " << task;
-        ASSERT_TRUE(std::ranges::equal(in_turn.PassedOver(), passed_over));
+        if (done == end) {
+          ASSERT_EQ(in_turn.Next(), end) << nodes << " nodes, task " << task;
+        }
+        // Whether they are still kept need not be asked of those that do not come anyway.
+        std::vector<uint32_t> seen(in_turn.PassedOver().begin(), in_turn.PassedOver().end());
+        std::erase_if(seen, [&](uint32_t p) { return !HasBit(kept, p); });
+        ASSERT_EQ(seen, passed_over);
         if (done == end) break;
         came += tries;
         waited += passed_over.size();

@@ -201,7 +201,9 @@ TEST_P(VictimBoundsTest, WhoeverIsLeftOutWouldNotDo) {
   // It was about something.
   EXPECT_GT(counts.left_out, 1'000);
   EXPECT_GT(counts.do_, 200);
-  if (rule.asking() == Asking::kPreempt) EXPECT_GT(counts.harmless, 200);
+  if (rule.asking() == Asking::kPreempt) {
+    EXPECT_GT(counts.harmless, 200);
+  }
 }
 
 // Whom bounds leave, as bits.
