@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace krafla {
 
@@ -18,22 +19,6 @@ namespace krafla {
 
 inline __m128i LoadEightShorts(const int16_t* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-}
-
-// The highest of some of them, a bit each; there is one.
-inline int16_t HighestShort(const int16_t* numbers, uint64_t some) {
-  const __m128i bits = _mm_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128);
-  // What is left out counts as zero, than which nothing is lower.
-  __m128i highest = _mm_setzero_si128();
-  for (int at = 0; at < 64; at += 8) {
-    const __m128i eight = _mm_set1_epi16(static_cast<int16_t>(some >> at & 0xff));
-    const __m128i is_meant = _mm_cmpeq_epi16(_mm_and_si128(eight, bits), bits);
-    highest = _mm_max_epi16(highest, _mm_and_si128(LoadEightShorts(numbers + at), is_meant));
-  }
-  highest = _mm_max_epi16(highest, _mm_srli_si128(highest, 8));
-  highest = _mm_max_epi16(highest, _mm_srli_si128(highest, 4));
-  highest = _mm_max_epi16(highest, _mm_srli_si128(highest, 2));
-  return static_cast<int16_t>(_mm_extract_epi16(highest, 0));
 }
 
 // Which of some of them are this number, a bit each.
@@ -51,12 +36,6 @@ inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t num
 
 #else
 
-inline int16_t HighestShort(const int16_t* numbers, uint64_t some) {
-  int16_t highest = 0;
-  for (; some != 0; some &= some - 1) highest = std::max(highest, numbers[std::countr_zero(some)]);
-  return highest;
-}
-
 inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t number) {
   uint64_t found = 0;
   for (; some != 0; some &= some - 1)
@@ -66,5 +45,10 @@ inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t num
 
 #endif
 #undef KRAFLA_SHORTS_IN_REGISTERS
+
+// For each of some blocks of sixty-four, the highest of some of its numbers, a bit each, by block;
+// of every block there is one.
+void HighestShortsOf(const int16_t* numbers, std::span<const uint32_t> blocks,
+                     std::span<const uint64_t> some, std::span<int16_t> highest);
 
 }  // namespace krafla

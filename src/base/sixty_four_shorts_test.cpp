@@ -7,9 +7,17 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <vector>
 
 namespace krafla {
 namespace {
+
+int16_t HighestShort(const int16_t* numbers, uint64_t some) {
+  const std::array<uint32_t, 1> first{0};
+  int16_t highest = -1;
+  HighestShortsOf(numbers, first, {&some, 1}, {&highest, 1});
+  return highest;
+}
 
 // At any place of the memory: a block of scores begins where its column does.
 TEST(SixtyFourShorts, AreWhatAPlainListSays) {
@@ -33,6 +41,23 @@ TEST(SixtyFourShorts, AreWhatAPlainListSays) {
       ASSERT_EQ(ShortsThatAre(numbers, some, wanted), with_it & some);
     }
   }
+}
+
+TEST(SixtyFourShorts, AreFoundOfSeveralBlocks) {
+  std::mt19937_64 random(5);
+  constexpr size_t kBlocks = 40;
+  std::array<int16_t, kBlocks * 64> numbers;
+  std::array<uint64_t, kBlocks> some;
+  std::vector<uint32_t> blocks;
+  for (int16_t& number : numbers) number = static_cast<int16_t>(random() % 3000);
+  for (uint32_t block = 0; block < kBlocks; ++block) {
+    some[block] = random() & random() & random();
+    if (some[block] != 0 && random() % 3 != 0) blocks.push_back(block);
+  }
+  std::vector<int16_t> highest(blocks.size());
+  HighestShortsOf(numbers.data(), blocks, some, highest);
+  for (size_t i = 0; i < blocks.size(); ++i)
+    EXPECT_EQ(highest[i], HighestShort(&numbers[blocks[i] * 64], some[blocks[i]])) << blocks[i];
 }
 
 // The first and the last, of which the rest has more.

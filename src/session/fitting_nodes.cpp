@@ -35,12 +35,17 @@ bool FittingNodes::IsBetterAsked(size_t changes) const {
 void FittingNodes::FollowAll(const ScoreColumn& scores) {
   best_.Reset(now.size());
   holders_.assign(now.size(), kUnknown);
-  constexpr size_t kAhead = 8;
-  for (size_t block = 0; block < now.size(); ++block) {
-    if (block + kAhead < now.size() && Now(block + kAhead) != 0) scores.FetchBlock(block + kAhead);
-    if (const uint64_t nodes = Now(block); nodes != 0)
-      best_.Set(block, scores.HighestOf(block, nodes));
-  }
+  // Kept for their memory.
+  static thread_local std::vector<uint64_t> nodes;
+  static thread_local std::vector<uint32_t> blocks;
+  static thread_local std::vector<double> highest;
+  nodes.assign(now.begin(), now.end());
+  TakeOff(nodes, refuses);
+  blocks.clear();
+  for (uint32_t block = 0; block < nodes.size(); ++block)
+    if (nodes[block] != 0) blocks.push_back(block);
+  scores.HighestOfEach(blocks, nodes, highest);
+  for (size_t i = 0; i < blocks.size(); ++i) best_.Set(blocks[i], highest[i]);
 }
 
 void FittingNodes::Follow(uint32_t position, const ScoreColumn& scores) {

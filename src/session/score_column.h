@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "base/check.h"
 #include "base/fetch.h"
@@ -87,10 +89,22 @@ class ScoreColumn {
       return highest;
     });
   }
-  // The same, for whoever asks of most of a block's nodes.
-  double HighestOfMany(size_t block, uint64_t nodes) const {
-    if (nodes == 0 || wide_ != nullptr) return HighestOf(block, nodes);
-    return HighestShort(&narrow_[block * kBlock], nodes);
+  // The same of several blocks; `nodes` are by block.
+  void HighestOfEach(std::span<const uint32_t> blocks, std::span<const uint64_t> nodes,
+                     std::vector<double>& highest) const {
+    highest.clear();
+    if (narrow_ == nullptr || wide_ != nullptr) {
+      for (const uint32_t block : blocks) highest.push_back(HighestOf(block, nodes[block]));
+      return;
+    }
+    std::array<int16_t, kBlock> found;
+    while (!blocks.empty()) {
+      const auto some = blocks.first(std::min<size_t>(blocks.size(), found.size()));
+      HighestShortsOf(narrow_.get(), some, nodes, found);
+      for (size_t i = 0; i < some.size(); ++i)
+        highest.push_back(nodes[some[i]] != 0 ? static_cast<double>(found[i]) : kNone);
+      blocks = blocks.subspan(some.size());
+    }
   }
   // Which of them is the first that has this score; one has.
   uint32_t FirstThatHas(size_t block, uint64_t nodes, double score) const {

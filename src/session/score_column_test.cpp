@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -49,7 +50,16 @@ TEST(ScoreColumn, TheHighestAndTheFirstAreWhatAPlainListSays) {
             first = p;
           }
         ASSERT_EQ(scores.HighestOf(block, some), highest);
-        ASSERT_EQ(scores.HighestOfMany(block, some), highest);
+        // Of several blocks, of which the others have nobody.
+        std::vector<uint64_t> rows((nodes + 63) / 64, 0);
+        rows[block] = some;
+        std::vector<uint32_t> blocks(rows.size());
+        std::iota(blocks.begin(), blocks.end(), 0U);
+        std::vector<double> of_each;
+        scores.HighestOfEach(blocks, rows, of_each);
+        ASSERT_EQ(of_each.size(), rows.size());
+        for (size_t b = 0; b < rows.size(); ++b)
+          ASSERT_EQ(of_each[b], b == block ? highest : ScoreColumn::kNone);
         if (some != 0) {
           ASSERT_EQ(scores.FirstThatHas(block, some, highest), first);
         }

@@ -64,24 +64,27 @@ void SharedScores::Set(std::span<const uint32_t> positions, std::span<const doub
 }
 
 void SharedScores::Tighten(std::span<const uint64_t> among) {
+  // Kept for their memory.
+  static thread_local std::vector<uint32_t> blocks;
+  static thread_local std::vector<double> highest;
+  blocks.clear();
   ForEachWordNotZero(
       loose_.size(), [&](size_t region) { return loose_[region]; },
-      [&](size_t region, uint64_t blocks) {
-        // A table is mostly not in the cache, and these are the blocks that come next.
-        BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
-          if (among[block] != 0) scores_.FetchBlock(block);
-        });
-        BlockMaxima::ForEachNode(region, blocks, [&](uint32_t block) {
-          if (among[block] == 0) return;
-          const double highest = scores_.HighestOfMany(block, known_[block]);
-          best_.Set(block, highest);
-          if (known_[block] != 0)
-            holders_[block] = static_cast<uint8_t>(
-                scores_.FirstThatHas(block, known_[block], highest) % BlockMaxima::kBlock);
-          SetBit(loose_, block, false);
+      [&](size_t region, uint64_t loose) {
+        BlockMaxima::ForEachNode(region, loose, [&](uint32_t block) {
+          if (among[block] != 0) blocks.push_back(block);
         });
         return true;
       });
+  scores_.HighestOfEach(blocks, known_, highest);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const uint32_t block = blocks[i];
+    best_.Set(block, highest[i]);
+    if (known_[block] != 0)
+      holders_[block] = static_cast<uint8_t>(
+          scores_.FirstThatHas(block, known_[block], highest[i]) % BlockMaxima::kBlock);
+    SetBit(loose_, block, false);
+  }
 }
 
 }  // namespace krafla
