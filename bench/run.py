@@ -64,10 +64,12 @@ def input_for(out, kind, nodes, pods):
 def passing_input(out, kind, nodes, pods):
     """One that is removed behind its use, unless the table has it too."""
     prefix = input_for(out, kind, nodes, pods)
-    yield prefix
-    if (kind, nodes, pods) not in {row[:3] for row in ROWS}:
-        for ending in (".json", ".yaml"):
-            os.remove(prefix + ending)
+    try:
+        yield prefix
+    finally:
+        if (kind, nodes, pods) not in {row[:3] for row in ROWS}:
+            for ending in (".yaml", ".json"):  # there is an input as long as there is a configuration
+                os.remove(prefix + ending)
 
 
 def command_for(binary, prefix, profile):

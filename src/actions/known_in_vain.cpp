@@ -120,8 +120,9 @@ bool KnownInVain::NodesThatMayDiffer(const Record& record, std::vector<uint32_t>
   return true;
 }
 
-// A node that a predicate has refused may have had room; any other that said no had none, and has
-// none as long as it does not change.
+// A node that a predicate has refused may have had room; so may one that said no for the queue's
+// share, but that is in the key, and says no again when nobody goes. Any other that said no had
+// none, and has none as long as it does not change.
 bool KnownInVain::NoneHasRoom(Record& record, TaskId task) const {
   if (!record.always.empty()) return false;
   const std::vector<NodeId>& changes = session_.node_changes();

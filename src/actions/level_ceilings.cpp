@@ -5,14 +5,6 @@
 
 namespace krafla {
 
-namespace {
-
-uint64_t StateOf(const VictimLevels* voter) {
-  return voter != nullptr && voter->state ? voter->state() : 0;
-}
-
-}  // namespace
-
 void LevelCeilings::NoteNobodyNamed(QueueId queue) {
   if (queue_ != queue) {
     queue_ = queue;
@@ -30,10 +22,8 @@ bool LevelCeilings::MayNameSomebody(TaskId task) {
     constexpr size_t kTasksAskedAgain = 256;
     if (in_vain_ * kTasksAskedAgain < cluster.tasks.size()) return true;
     Begin();
-  } else if (StatesAreTheSame()) {
-    CatchUp();
   } else {
-    Begin();
+    CatchUp();
   }
   auto ceiling = ceilings_.begin();
   for (const VotingTier& tier : Tiers()) {
@@ -48,8 +38,8 @@ bool LevelCeilings::MayNameSomebody(TaskId task) {
 
 bool LevelCeilings::IsWithin(const Ceiling& ceiling, TaskId task) {
   const VictimLevels* voter = ceiling.voter;
-  if (voter == nullptr) return true;
-  if (voter->needed && ceiling.level < voter->needed(task)) return false;
+  if (voter == nullptr || voter->state) return true;
+  if (voter->level && voter->needed && ceiling.level < voter->needed(task)) return false;
   return !voter->exactly_needed || ceiling.exact_level >= voter->exactly_needed(task);
 }
 
@@ -59,18 +49,12 @@ void LevelCeilings::Begin() {
     for (const VictimLevels* voter : tier.voters)
       ceilings_.push_back({.voter = voter,
                            .level = std::numeric_limits<int64_t>::min(),
-                           .exact_level = -std::numeric_limits<double>::infinity(),
-                           .state = StateOf(voter)});
+                           .exact_level = -std::numeric_limits<double>::infinity()});
   gained_.assign(session_.cluster.tasks.size(), 0);
   synced_ = session_.task_changes().size();
   is_known_ = true;
   evictable_.CatchUp();
   for (uint32_t task = 0; task < session_.cluster.tasks.size(); ++task) LookAt(TaskId(task));
-}
-
-bool LevelCeilings::StatesAreTheSame() const {
-  return std::all_of(ceilings_.begin(), ceilings_.end(),
-                     [](const Ceiling& c) { return c.state == StateOf(c.voter); });
 }
 
 void LevelCeilings::CatchUp() {

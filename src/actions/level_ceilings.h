@@ -2,8 +2,9 @@
 // more, no plugin lets anybody go, whichever the node. So a search that was in vain before need not
 // ask again the nodes where something has changed.
 //
-// Levels rise only when a job gains tasks. A gang that fails takes from many jobs and gives all of
-// it back: what a job has lost, or has back, is no reason to look at it again.
+// Levels rise only when a job gains tasks (those of voters who have a state are not asked). A gang
+// that fails takes from many jobs and gives all of it back: what a job has lost, or has back, is no
+// reason to look at it again.
 //
 // For preemption between jobs of a queue.
 #pragma once
@@ -33,11 +34,9 @@ class LevelCeilings {
     const VictimLevels* voter;  // null: may name anybody
     int64_t level;
     double exact_level;
-    uint64_t state;
   };
   const std::vector<VotingTier>& Tiers() const { return session_.voting_tiers(Asking::kPreempt); }
   void Begin();
-  bool StatesAreTheSame() const;
   void CatchUp();
   void LookAt(TaskId task);
   static bool IsWithin(const Ceiling& ceiling, TaskId task);
@@ -49,7 +48,8 @@ class LevelCeilings {
   bool is_known_ = false;          // what follows is good
   std::vector<Ceiling> ceilings_;  // by voter, tier after tier
   size_t synced_ = 0;              // of the session's task changes
-  // By TaskId: whether it holds more or less than when its job was last looked at.
+  // By TaskId: whether it holds more or less than when its job was last looked at. It loses and
+  // gains in turn, so that this is never far from zero.
   std::vector<int8_t> gained_;
   static constexpr int8_t kOther = 64;  // cannot be told
   std::vector<TaskId> may_have_more_;   // of one call; kept for its memory

@@ -40,6 +40,7 @@ std::string Gang(const std::string& name, int pods, const std::string& priority,
     all += PodYaml({.name = name + "-" + std::to_string(i),
                     .group = name,
                     .node = runs ? "n" + std::to_string((first_node + i) % kNodes) : "",
+                    .phase = runs && first_node % 3 == 0 ? "Pending" : "",  // only bound
                     .priority = priority});
   return all;
 }
@@ -80,13 +81,16 @@ TEST_P(LevelCeilingsTest, WhereNobodyCanGoNobodyIsNamed) {
     if (seed % 2 == 0) evictable.MakeAll();
     LevelCeilings ceilings(session, evictable);
     const QueueId queue = session.cluster.jobs[cycle.FindJob("default/new0")].queue;
-    ceilings.NoteNobodyNamed(queue);
+    // Sometimes they are made when jobs have lost tasks that they will have back.
+    const uint64_t begin_at = random() % 18;
+    uint64_t asked = 0;
     for (int job = 0; job < kWaiting; ++job) {
       Statement statement(session);
       const std::string name = "default/new" + std::to_string(job) + "-";
       for (int i = 0; i < 6; ++i) {
         const TaskId task = cycle.Find(name + std::to_string(i));
         ASSERT_FALSE(session.node_search().Prepare(task).refused());
+        if (asked++ == begin_at) ceilings.NoteNobodyNamed(queue);
         const bool may = ceilings.MayNameSomebody(task);
         const bool does = SomebodyIsNamed(session, task);
         ASSERT_TRUE(may || !does) << session.cluster.TaskKey(task) << ", seed " << seed;
@@ -137,6 +141,38 @@ TEST_P(LevelCeilingsTest, WhatIsTakenBackLeavesThemAsTheyWere) {
     statement.Discard();
     EXPECT_TRUE(ceilings.MayNameSomebody(last));
   }
+}
+
+// They are made when every job has lost half of its tasks, and may be asked when all have them
+// back.
+TEST_P(LevelCeilingsTest, RiseWithJobsThatGainTasks) {
+  std::mt19937 random(1);
+  const Cycle cycle({.cluster = FullCluster(random),
+                     .config = ConfigYaml({.tiers = {"drf"}}),
+                     .profile = GetParam()});
+  Session& session = *cycle.session;
+  EvictableTasks evictable(session);
+  LevelCeilings ceilings(session, evictable);
+  ceilings.NoteNobodyNamed(session.cluster.jobs[cycle.FindJob("default/new0")].queue);
+  const TaskId third = cycle.Find("default/new0-2");
+  const auto place_two = [&](Statement& statement) {
+    for (const char* task : {"default/new0-0", "default/new0-1"})
+      statement.Pipeline(cycle.Find(task), session.cluster.nodes_by_name[0], true);
+  };
+  {
+    Statement statement(session);
+    for (int job = 0; job < kRunning; ++job)
+      for (const char* pod : {"-0", "-1"})
+        statement.Evict(cycle.Find("default/run" + std::to_string(job) + pod), third,
+                        kRule.reason(), 0);
+    place_two(statement);
+    EXPECT_FALSE(ceilings.MayNameSomebody(third)) << "its job would have three, the others one";
+    statement.Discard();
+  }
+  Statement statement(session);
+  place_two(statement);
+  EXPECT_TRUE(SomebodyIsNamed(session, third)) << "its job would have three, and so the others";
+  EXPECT_TRUE(ceilings.MayNameSomebody(third));
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, LevelCeilingsTest, ::testing::Values("volcano", "krafla"));

@@ -217,6 +217,10 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
   }
   KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
   if (known != nullptr && NobodyCanGo(task, rule, *known)) {
+#ifdef KRAFLA_VERIFY
+    for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p)
+      if (ranking.IsAllowed(p)) CheckInVain(statement, task, rule, p);
+#endif
     Replay(task, known->furthest);
     furthest_ = known->furthest;
     return false;
@@ -423,15 +427,19 @@ void RoomFinder::CheckTurn(TaskId task, const VictimRule& rule, uint32_t positio
   if (!anew_.empty()) anew_.pop_back();
 }
 
-void RoomFinder::CheckPassedOver(Statement& statement, TaskId task, const VictimRule& rule) {
+// A node that is not tried would be tried in vain, and nothing would be left behind.
+void RoomFinder::CheckInVain(Statement& statement, TaskId task, const VictimRule& rule,
+                             uint32_t position) {
   const UndoLog::Mark before = session_.undo.Now();
-  for (; passed_over_ < in_turn_.PassedOver().size(); ++passed_over_) {
-    const NodeId node = session_.cluster.nodes_by_name[in_turn_.PassedOver()[passed_over_]];
-    KRAFLA_CHECK(
-        MakeRoomOnNode(session_, statement, task, node, rule) != MakeRoom::kDone &&
-            session_.undo.Now() == before,
-        "a node that is passed over would be tried in vain, and nothing would be left behind");
-  }
+  const NodeId node = session_.cluster.nodes_by_name[position];
+  KRAFLA_CHECK(MakeRoomOnNode(session_, statement, task, node, rule) != MakeRoom::kDone &&
+                   session_.undo.Now() == before,
+               "who need not be tried would be tried in vain");
+}
+
+void RoomFinder::CheckPassedOver(Statement& statement, TaskId task, const VictimRule& rule) {
+  for (; passed_over_ < in_turn_.PassedOver().size(); ++passed_over_)
+    CheckInVain(statement, task, rule, in_turn_.PassedOver()[passed_over_]);
 }
 #endif
 

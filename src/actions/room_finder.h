@@ -91,6 +91,7 @@ class RoomFinder {
   void FindAnew(TaskId task, const VictimRule& rule, const NodeRanking& ranking,
                 std::span<const uint64_t> with_room);
   void CheckTurn(TaskId task, const VictimRule& rule, uint32_t position);
+  void CheckInVain(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
   void CheckPassedOver(Statement& statement, TaskId task, const VictimRule& rule);
   size_t passed_over_ = 0;  // how many of them have been checked
   std::optional<VictimBounds> bounds_anew_;

@@ -430,8 +430,8 @@ uint64_t VictimBounds::NodesThatFreeEnough(const Sums& sums, size_t block, uint6
 }
 
 // Those of a block's nodes on which somebody's exact level is high enough, or nobody has to go.
-inline uint64_t VictimBounds::NodesThatNameSomebody(const TierQuestion& tier, size_t block,
-                                                    uint64_t nodes) const {
+uint64_t VictimBounds::NodesThatNameSomebody(const TierQuestion& tier, size_t block,
+                                             uint64_t nodes) const {
   if (tier.exact == nullptr) return nodes;
   nodes &= tier.may_have[block] | fits_idle_[block];
   const uint64_t to_compare = nodes & ~(tier.have_more[block] | fits_idle_[block]);

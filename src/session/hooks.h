@@ -92,8 +92,8 @@ enum class Asking : uint8_t { kPreempt, kReclaim };
 // Bounds on whom a plugin names as victims, by which nodes are left out unasked
 // (actions/victim_bounds.h).
 struct VictimLevels {
-  // What a candidate has. Changes only when a task of its job does, and then for all of them, or
-  // when `state` does.
+  // What a candidate has. Changes only with `state` or tasks of its job, then for all of them, and
+  // rises only when the job gains some. A plugin that has levels does not abstain.
   std::function<int64_t(TaskId candidate)> level = {};
   // What it must have for this task: one that has less is never named.
   std::function<int64_t(TaskId for_task)> needed = {};

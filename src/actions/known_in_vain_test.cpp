@@ -1,0 +1,83 @@
+// A search that was in vain: whether a node has come to have room meanwhile, if nobody goes.
+#include "actions/known_in_vain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/cycle.h"
+#include "support/tiny_cluster.h"
+
+namespace krafla {
+namespace {
+
+using testing::ConfigYaml;
+using testing::Cycle;
+using testing::NodeYaml;
+using testing::PodGroupYaml;
+using testing::PodYaml;
+using testing::QueueYaml;
+
+// Two nodes that are full, of a pod of one cpu and one of three each; a pod of two waits.
+class KnownInVainTest : public ::testing::Test {
+ protected:
+  static std::string FullCluster() {
+    std::string all = QueueYaml() + PodGroupYaml({.name = "run", .phase = "Running"}) +
+                      PodGroupYaml({.name = "new"}) +
+                      PodYaml({.name = "new-0", .group = "new", .asks = "cpu 2"});
+    for (const std::string node : {"n1", "n2"}) {
+      all += NodeYaml({.name = node});
+      all += PodYaml({.name = node + "-one", .group = "run", .node = node, .asks = "cpu 1"});
+      all += PodYaml({.name = node + "-three", .group = "run", .node = node, .asks = "cpu 3"});
+    }
+    return all;
+  }
+  void SetUp() override {
+    const KnownInVain::Since now = in_vain_.Now();
+    in_vain_.Remember(key_, now, now, nullptr, false, {}, {});
+  }
+  bool NoneHasRoom() { return in_vain_.NoneHasRoom(*in_vain_.Find(key_), task_); }
+  void Evict(Statement& statement, const std::string& pod) {
+    statement.Evict(cycle_.Find("default/" + pod), task_, EvictionReason::kPreempt, 0);
+  }
+
+  Cycle cycle_{{.cluster = FullCluster(), .config = ConfigYaml({.tiers = {"gang"}})}};
+  const TaskId task_ = cycle_.Find("default/new-0");
+  KnownInVain in_vain_{*cycle_.session};
+  const KnownInVain::Key key_{1, 2, 3};
+};
+
+TEST_F(KnownInVainTest, NoneHasRoomAsLongAsNothingChanges) {
+  EXPECT_TRUE(NoneHasRoom());
+  EXPECT_TRUE(NoneHasRoom());
+}
+
+TEST_F(KnownInVainTest, ANodeThatHasRoomNowIsSeen) {
+  Statement statement(*cycle_.session);
+  Evict(statement, "n2-one");
+  EXPECT_TRUE(NoneHasRoom()) << "one cpu is not enough";
+  Evict(statement, "n1-three");
+  EXPECT_FALSE(NoneHasRoom());
+  EXPECT_FALSE(NoneHasRoom()) << "it has not become less";
+  statement.Pipeline(task_, cycle_.session->cluster.nodes_by_name[0], true);
+  EXPECT_TRUE(NoneHasRoom()) << "somebody else has taken it";
+}
+
+TEST_F(KnownInVainTest, TheLastOfSeveralChangesCounts) {
+  Statement statement(*cycle_.session);
+  Evict(statement, "n1-one");
+  Evict(statement, "n1-three");
+  EXPECT_FALSE(NoneHasRoom());
+  statement.Discard();
+  EXPECT_TRUE(NoneHasRoom());
+}
+
+TEST_F(KnownInVainTest, WhoWasRefusedMayHaveHadRoom) {
+  const KnownInVain::Since now = in_vain_.Now();
+  in_vain_.Remember(key_, now, now, nullptr, false, {0}, {});
+  EXPECT_FALSE(NoneHasRoom());
+}
+
+}  // namespace
+}  // namespace krafla
