@@ -66,6 +66,16 @@ bool SomebodyIsNamed(Session& session, TaskId task) {
   return false;
 }
 
+// Who may go is a matter of shares alone.
+struct SharesOnly {
+  explicit SharesOnly(const std::string& profile)
+      : cycle({.cluster = FullCluster(random),
+               .config = ConfigYaml({.tiers = {"drf"}}),
+               .profile = profile}) {}
+  std::mt19937 random{1};
+  Cycle cycle;
+};
+
 class LevelCeilingsTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(LevelCeilingsTest, WhereNobodyCanGoNobodyIsNamed) {
@@ -115,10 +125,8 @@ TEST_P(LevelCeilingsTest, WhereNobodyCanGoNobodyIsNamed) {
 
 // A search need not be made again as long as jobs only lose tasks, or have them back.
 TEST_P(LevelCeilingsTest, WhatIsTakenBackLeavesThemAsTheyWere) {
-  std::mt19937 random(1);
-  const Cycle cycle({.cluster = FullCluster(random),
-                     .config = ConfigYaml({.tiers = {"drf"}}),
-                     .profile = GetParam()});
+  const SharesOnly world(GetParam());
+  const Cycle& cycle = world.cycle;
   Session& session = *cycle.session;
   EvictableTasks evictable(session);
   LevelCeilings ceilings(session, evictable);
@@ -146,10 +154,8 @@ TEST_P(LevelCeilingsTest, WhatIsTakenBackLeavesThemAsTheyWere) {
 // They are made when every job has lost half of its tasks, and may be asked when all have them
 // back.
 TEST_P(LevelCeilingsTest, RiseWithJobsThatGainTasks) {
-  std::mt19937 random(1);
-  const Cycle cycle({.cluster = FullCluster(random),
-                     .config = ConfigYaml({.tiers = {"drf"}}),
-                     .profile = GetParam()});
+  const SharesOnly world(GetParam());
+  const Cycle& cycle = world.cycle;
   Session& session = *cycle.session;
   EvictableTasks evictable(session);
   LevelCeilings ceilings(session, evictable);
