@@ -6,9 +6,9 @@
 Time on a machine with neighbours says little of a single step: instructions repeat. Counted by callgrind from the opening
 of the session to its close, profile volcano. Writes OUT_DIR/growth_instructions.json; a step above 2.3 ends with 1.
 """
-import argparse, json, os, re, shutil, subprocess, sys
+import argparse, json, os, shutil, sys
 
-import run
+import callgrind, run
 
 MOST = 2.3  # times the instructions for twice the nodes
 # In these a session is opened, and everything else is done.
@@ -18,14 +18,7 @@ PLAIN_COPIES = "glibc.cpu.x86_rep_stosb_threshold=1073741824:glibc.cpu.x86_rep_m
 
 
 def count(binary, prefix):
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no",
-               *("--toggle-collect=" + function for function in CYCLE), *run.command_for(binary, prefix, "volcano")]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                          env={**os.environ, "GLIBC_TUNABLES": PLAIN_COPIES})
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not found or int(found[1]) == 0:
-        sys.exit("error: callgrind could not count %s:\n%s" % (prefix, done.stderr[-2000:]))
-    return int(found[1])
+    return callgrind.count(run.command_for(binary, prefix, "volcano"), CYCLE, prefix, PLAIN_COPIES)
 
 
 def main():

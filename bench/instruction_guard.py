@@ -9,7 +9,7 @@ fails. --store writes the counts as the new figures, with the date and the reaso
 """
 import argparse, datetime, json, os, platform, re, shutil, subprocess, sys
 
-import generate
+import callgrind, generate
 
 # Three small clusters, and two with more nodes than a few words of bits.
 CASES = (("preempt", 60, 600), ("mixed", 40, 400), ("stuck", 40, 400), ("mixed", 640, 6400), ("givers", 320, 1600))
@@ -36,15 +36,9 @@ def count(binary, work, kind, nodes, pods):
     prefix = os.path.join(work, "guard-%s-%d" % (kind, nodes))
     generate.write(kind, nodes, pods, prefix)
     # Of the command alone: what the loader does for libraries that only other commands use is not counted.
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no",
-               "--toggle-collect=krafla::RunCommand(*", binary, "run", "--cluster",
-               prefix + ".json", "--config", prefix + ".yaml", "--lenient", "--output", "json", "--now",
-               "2026-03-10T12:00:00Z"]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not found:
-        sys.exit("error: callgrind could not count %s:\n%s" % (kind, done.stderr[-2000:]))
-    return int(found.group(1))
+    command = [binary, "run", "--cluster", prefix + ".json", "--config", prefix + ".yaml", "--lenient", "--output", "json",
+               "--now", "2026-03-10T12:00:00Z"]
+    return callgrind.count(command, ["krafla::RunCommand(*"], kind)
 
 
 def main():
