@@ -32,7 +32,9 @@ ROWS = [
 ]
 GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "alike", "idle")
 SMALLEST = 625  # nodes of the smallest cluster in the growth curves
-ROUNDS = 4  # of each growth curve
+ROUNDS = 4  # of each growth curve, at most
+FEWEST_ROUNDS = 3
+GROWTH_SECONDS = 240  # for the runs of all curves: on a slow machine there are fewer rounds
 ROUND_SECONDS = 0.4  # at least, of a size in a round: a short run is more easily disturbed than a long one
 
 
@@ -45,6 +47,9 @@ class Progress:
         if sys.stderr.isatty():
             sys.stderr.write("\r\033[K[%d/%d, %d s] %s" % (self.done, self.steps, time.time() - self.began, what))
             sys.stderr.flush()
+
+    def skip(self, steps):
+        self.done += steps
 
     def end(self):
         if sys.stderr.isatty():
@@ -111,13 +116,12 @@ def measure(binary, prefix, profile, repeat):
 
 
 def measure_for(binary, prefix, seconds):
-    """The best of as many runs as begin in that time: of large clusters it is one."""
-    began, best = time.time(), None
-    while best is None or time.time() - began < seconds:
-        measured = measure(binary, prefix, "volcano", 1)
-        if best is None or measured["cpu_ms_min"] < best["cpu_ms_min"]:
-            best = measured
-    return best
+    """As many runs as begin in that time: of large clusters it is one."""
+    began, runs = time.time(), []
+    while not runs or time.time() - began < seconds:
+        runs.append(measure(binary, prefix, "volcano", 1))
+    totals = [run["cpu_ms_min"] for run in runs]
+    return {"cpu_ms_min": min(totals), "cpu_ms_median": statistics.median(totals), "decisions": runs[0]["decisions"]}
 
 
 def table(binary, out, repeat, progress):
@@ -140,21 +144,30 @@ def table(binary, out, repeat, progress):
 def growth(binary, out, rounds, up_to, progress):
     """CPU ms and decisions by number of nodes, doubled from one to the next, and how much more each takes than the one
     before. Other machines on the same hardware come and go: sizes are measured in turn, so that a step compares runs that
-    follow each other, and the median of its rounds counts. Nothing else is done meanwhile."""
+    follow each other, and the median of its rounds counts: of fewer when time is short. Nothing else is done meanwhile.
+    The best of many short runs is luck that a single long one does not have: steps compare the median run of each size."""
     curves, steps = {}, {}
     sizes = growth_sizes(up_to)
-    for kind in GROWTH_KINDS:
+    left = GROWTH_SECONDS
+    for place, kind in enumerate(GROWTH_KINDS):
         progress.step("growth of %s, inputs" % kind)
         measured = []
         with contextlib.ExitStack() as inputs:
             prefixes = [inputs.enter_context(passing_input(out, kind, nodes, 10 * nodes)) for nodes in sizes]
+            began, taken = time.monotonic(), 0
             for number in range(rounds):
+                one_more = taken * (number + 1) / max(number, 1)
+                if number >= FEWEST_ROUNDS and one_more > left / (len(GROWTH_KINDS) - place):
+                    progress.skip(rounds - number)
+                    break
                 progress.step("growth of %s, round %d" % (kind, number + 1))
                 measured.append([measure_for(binary, prefix, ROUND_SECONDS) for prefix in prefixes])
+                taken = time.monotonic() - began
+            left -= taken
         by_size = list(zip(*measured))
         curves[kind] = [(nodes, min(m["cpu_ms_min"] for m in runs), sum(runs[0]["decisions"].values()))
                         for nodes, runs in zip(sizes, by_size)]
-        steps[kind] = [statistics.median(b["cpu_ms_min"] / a["cpu_ms_min"] for a, b in zip(smaller, larger))
+        steps[kind] = [statistics.median(b["cpu_ms_median"] / a["cpu_ms_median"] for a, b in zip(smaller, larger))
                        for smaller, larger in zip(by_size, by_size[1:])]
     return curves, steps
 
@@ -208,7 +221,7 @@ def show(rows, curves, steps):
     for kind, curve in curves.items():
         print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % (n, ms) for n, ms, _ in curve))
         if steps[kind]:
-            print("%19s" % "steps", "  ".join("%.2f" % step for step in steps[kind]), "  on the average %.2f" %
+            print("%19s" % "steps of medians", "  ".join("%.2f" % step for step in steps[kind]), "  on the average %.2f" %
                   statistics.geometric_mean(steps[kind]))
         # Where clusters are drawn by lot, one of twice the size may have three times as much to decide.
         if all(decisions for _, _, decisions in curve):

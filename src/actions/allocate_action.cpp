@@ -10,8 +10,12 @@
 // 4. A ready job with tasks left goes back into its queue: surplus tasks are placed one per turn.
 #include <fmt/format.h>
 
+#include <deque>
+#include <span>
+
 #include "actions/task_line.h"
 #include "base/go_heap.h"
+#include "model/fetch_jobs.h"
 #include "session/action.h"
 #include "session/node_search.h"
 #include "session/session.h"
@@ -87,10 +91,13 @@ class AllocateAction : public Action {
     GoHeap<QueueId, decltype(queue_less)> queues(queue_less);
     std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(job_less));
     Table<QueueId, bool> seen(cluster.queues.size(), false);
-    std::vector<TaskLine> task_lines;
+    std::deque<TaskLine> task_lines;
     std::vector<uint32_t> line_of(cluster.jobs.size(), 0);  // where a job has one
 
-    for (JobId id : s.JobsToVisit()) {
+    const std::span<const JobId> visited = s.JobsToVisit();
+    for (size_t at = 0; at < visited.size(); ++at) {
+      FetchWaitingJobsAhead(cluster, visited, at);
+      const JobId id = visited[at];
       if (!TakesPart(id)) continue;
       const Job& job = cluster.jobs[id];
       if (job.Count(TaskStatus::kPending) == 0)
@@ -147,6 +154,7 @@ class AllocateAction : public Action {
     RefusalMemory memory;
     while (!tasks.empty()) {
       const TaskId task = tasks.Pop();
+      tasks.FetchNext(cluster);
       const Task& t = cluster.tasks[task];
       if (!s.Allocatable(queue, task)) {
         if (s.log.V(3))

@@ -127,17 +127,16 @@ void CandidateRoom::AddUpAll(Sums& sums) {
 
 template <class F>
 void CandidateRoom::ForEachChanged(size_t since, F&& f) {
-  const std::vector<NodeId>& changes = session_.node_changes();
   Tables& tables = session_.node_search().Companion<Tables>();
   ++tables.passes;
-  for (size_t i = since; i < changes.size(); ++i) {
-    const uint32_t p = tables.position_of[changes[i].value];
+  for (const NodeId node : session_.node_changes().From(since)) {
+    const uint32_t p = tables.position_of[node.value];
     if (std::exchange(tables.seen[p], tables.passes) != tables.passes) f(p);
   }
 }
 
 void CandidateRoom::Synchronize(Sums& sums) {
-  const std::vector<NodeId>& changes = session_.node_changes();
+  const NodeChanges& changes = session_.node_changes();
   if (changes.size() - sums.synced > session_.cluster.nodes_by_name.size()) {
     AddUpAll(sums);
   } else {
@@ -178,7 +177,7 @@ std::span<const uint64_t> CandidateRoom::NodesFor(TaskId task, const VictimRule&
   current_ = &sums;
   const ClassId cls = session_.cluster.tasks[task].cls;
   const Resource& request = session_.cluster.classes[cls].request;
-  const std::vector<NodeId>& changes = session_.node_changes();
+  const NodeChanges& changes = session_.node_changes();
   const uint32_t number = RequestOf(cls);
   if (sums.requests.size() >= kMaxRequests && !sums.requests.contains(number))
     sums.requests.clear();

@@ -14,7 +14,6 @@ void EvictNominatedVictims(Session& s) {
   const auto pdb =
       static_cast<size_t>(std::find(names.begin(), names.end(), "pdb") - names.begin());
   const bool pdb_nominates = pdb < names.size() && (victims.permitted_by >> pdb & 1) != 0;
-  s.plan.evictions.reserve(s.plan.evictions.size() + victims.tasks.size());
   for (size_t i = 0; i < victims.tasks.size(); ++i) {
     FetchEvictionsAhead(s, victims.tasks, i);
     const TaskId id = victims.tasks[i];

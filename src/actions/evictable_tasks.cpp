@@ -11,11 +11,10 @@ void EvictableTasks::MakeAll() {
 
 void EvictableTasks::CatchUp() {
   if (tasks_.empty()) return;
-  const std::vector<TaskChange>& changes = session_.task_changes();
-  for (; synced_ < changes.size(); ++synced_) {
-    const TaskId task = changes[synced_].task;
+  const TaskChanges& changes = session_.task_changes();
+  for (const auto [task, kind] : changes.From(synced_))
     tasks_[task.value].whose = WhoseIs(session_.cluster.tasks[task]);
-  }
+  synced_ = changes.size();
 }
 
 }  // namespace krafla

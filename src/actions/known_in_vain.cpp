@@ -58,9 +58,8 @@ bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint
     if (std::exchange(seen_[p], call_) != call_) positions.push_back(p);
     return ++looked_at <= limit;
   };
-  const std::vector<NodeId>& nodes = session_.node_changes();
-  for (size_t i = since.node_changes; i < nodes.size(); ++i)
-    if (!add(nodes[i])) return false;
+  for (const NodeId node : session_.node_changes().From(since.node_changes))
+    if (!add(node)) return false;
   CompareTasks(since.task_changes);
   for (const auto& [id, change] : compared_) {
     if (change == Net::kSame || (change == Net::kLess && !losses_matter)) continue;
@@ -77,9 +76,7 @@ bool KnownInVain::ChangedNodes(Since since, bool losses_matter, std::vector<uint
 void KnownInVain::CompareTasks(size_t since) {
   using Kind = TaskChange::Kind;
   compared_.clear();
-  const std::vector<TaskChange>& changes = session_.task_changes();
-  for (size_t i = since; i < changes.size(); ++i) {
-    const auto [id, kind] = changes[i];
+  for (const auto [id, kind] : session_.task_changes().From(since)) {
     auto& [stamp, slot] = task_seen_[id.value];
     if (stamp != call_) {
       stamp = call_;
@@ -125,10 +122,12 @@ bool KnownInVain::NodesThatMayDiffer(const Record& record, std::vector<uint32_t>
 // none, and has none as long as it does not change.
 bool KnownInVain::NoneHasRoom(Record& record, TaskId task) const {
   if (!record.always.empty()) return false;
-  const std::vector<NodeId>& changes = session_.node_changes();
-  for (size_t& at = record.without_room; at < changes.size(); ++at) {
-    const bool comes_again = at + 1 < changes.size() && changes[at + 1] == changes[at];
-    if (!comes_again && VictimsSuffice(session_, task, changes[at], {})) return false;
+  const NodeChanges& changes = session_.node_changes();
+  const size_t end = changes.size();
+  for (size_t& at = record.without_room; at < end; ++at) {
+    const NodeId node = changes[at];
+    const bool comes_again = at + 1 < end && changes[at + 1] == node;
+    if (!comes_again && VictimsSuffice(session_, task, node, {})) return false;
   }
   return true;
 }

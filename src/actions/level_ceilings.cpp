@@ -60,10 +60,9 @@ void LevelCeilings::Begin() {
 void LevelCeilings::CatchUp() {
   using Kind = TaskChange::Kind;
   const Cluster& cluster = session_.cluster;
-  const std::vector<TaskChange>& changes = session_.task_changes();
+  const TaskChanges& changes = session_.task_changes();
   may_have_more_.clear();
-  for (; synced_ < changes.size(); ++synced_) {
-    const auto [task, kind] = changes[synced_];
+  for (const auto [task, kind] : changes.From(synced_)) {
     int8_t& gained = gained_[task.value];
     if (kind == Kind::kLost) {
       --gained;
@@ -72,6 +71,7 @@ void LevelCeilings::CatchUp() {
       if (gained > 0) may_have_more_.push_back(task);
     }
   }
+  synced_ = changes.size();
   if (may_have_more_.empty()) return;
   evictable_.CatchUp();
   for (const TaskId task : may_have_more_) {

@@ -12,14 +12,17 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <deque>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "actions/dry_run.h"
 #include "actions/evict_nominated.h"
 #include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "actions/victim_search.h"
+#include "model/fetch_jobs.h"
 #include "session/action.h"
 #include "session/node_search.h"
 #include "session/session.h"
@@ -86,9 +89,12 @@ class PreemptAction : public Action {
     std::vector<JobHeap> preemptors(cluster.queues.size(), JobHeap(JobOrder{&s}));
     std::vector<std::vector<JobId>> starving(cluster.queues.size());
     std::vector<bool> has_jobs(cluster.queues.size(), false);
-    std::vector<std::pair<JobId, TaskLine>> tasks;
+    std::deque<TaskLine> tasks;
     std::vector<size_t> tasks_of(cluster.jobs.size(), SIZE_MAX);
-    for (JobId id : s.JobsToVisit()) {
+    const std::span<const JobId> visited = s.JobsToVisit();
+    for (size_t at = 0; at < visited.size(); ++at) {
+      FetchWaitingJobsAhead(cluster, visited, at);
+      const JobId id = visited[at];
       const Job& job = cluster.jobs[id];
       if (!MayLookForVictims(s, id, "preemption")) continue;
       has_jobs[job.queue.value] = true;
@@ -110,7 +116,7 @@ class PreemptAction : public Action {
       preemptors[job.queue.value].Push(id);
       starving[job.queue.value].push_back(id);
       tasks_of[id.value] = tasks.size();
-      tasks.emplace_back(id, WaitingTasks(s, id));
+      tasks.push_back(WaitingTasks(s, id));
     }
 
     QueueHeap queues(QueueOrder{&s});
@@ -127,7 +133,7 @@ class PreemptAction : public Action {
       JobHeap& jobs = preemptors[queue.value];
       while (!jobs.empty()) {
         const JobId job = jobs.Pop();
-        PreemptForJob(job, tasks[tasks_of[job.value]].second);
+        PreemptForJob(job, tasks[tasks_of[job.value]]);
       }
       SayNoPreemptors(queue);
       for (JobId job : starving[queue.value]) PreemptWithinJob(job);

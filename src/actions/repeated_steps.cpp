@@ -36,9 +36,8 @@ void RepeatedSteps::Note(const RoomMade& made, uint32_t position, double score,
   const bool done = made.node.valid();
   if (done) {
     // Tries on other nodes that were taken back may have left something there.
-    const std::vector<NodeId>& changes = session_.node_changes();
-    for (size_t i = asked_at_.node_changes; i < changes.size(); ++i)
-      traceable_ &= changes[i] == made.node;
+    for (const NodeId node : session_.node_changes().From(asked_at_.node_changes))
+      traceable_ &= node == made.node;
   } else {
     traceable_ &= session_.undo.Now() == asked_at_.log;
   }
@@ -77,11 +76,11 @@ void RepeatedSteps::WasTakenBack(const Statement& statement) {
     if (!traceable_ || session_.compat.exact_undo) return Forget();
     // Behind the changes of the statement, once more in reverse order, are those that stay. Where
     // jobs are among them, nodes elsewhere may answer otherwise.
-    const std::vector<NodeId>& changes = session_.node_changes();
+    const NodeChanges& changes = session_.node_changes();
     const size_t stay = 2 * before_end_.node_changes - began.node_changes;
     const size_t of_tasks = 2 * before_end_.task_changes - began.task_changes;
     if (stay >= changes.size() || of_tasks != session_.task_changes().size()) return Forget();
-    for (size_t i = stay; i < changes.size(); ++i) changed_.push_back(PositionOf(changes[i]));
+    for (const NodeId node : changes.From(stay)) changed_.push_back(PositionOf(node));
   }
   if (!traceable_) return Forget();
   known_ = taken_;

@@ -457,8 +457,8 @@ bool RoomFinder::GoOn(TaskId task, const VictimRule& rule, const NodeRanking& ra
   if (last_->narrows) {
     if (!bounds_.Know(task, rule) || !bounds_.GoOn(task, positions_)) return false;
   } else {
-    const auto changes = std::span(session_.node_changes()).subspan(last_->node_changes);
-    for (const NodeId node : changes) positions_.push_back(session_.node_search().PositionOf(node));
+    for (const NodeId node : session_.node_changes().From(last_->node_changes))
+      positions_.push_back(session_.node_search().PositionOf(node));
   }
   narrows_ = last_->narrows;
   in_turn_.GoOn(positions_);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/fetch.h"
 #include "base/go_heap.h"
 #include "session/session.h"
 
@@ -22,6 +23,14 @@ class TaskLine {
 
   bool empty() const { return heap_ ? heap_->empty() : next_ == tasks_.size(); }
   TaskId Pop() { return heap_ ? heap_->Pop() : tasks_[next_++]; }
+  // Asks for the memory of the next one, where it is known who that is.
+  KRAFLA_FETCHES void FetchNext(const Cluster& cluster) const {
+    if (heap_ || next_ >= tasks_.size()) return;
+    const Task& task = cluster.tasks[tasks_[next_]];
+    Fetch(&task);
+    static_assert(sizeof(Task) == 128);
+    Fetch(reinterpret_cast<const std::byte*>(&task) + 64);  // its second line
+  }
 
  private:
   struct Before {

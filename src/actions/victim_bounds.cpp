@@ -46,8 +46,8 @@ bool VictimBounds::Know(TaskId task, const VictimRule& rule) const {
 }
 
 void VictimBounds::CatchUp() {
-  const std::vector<NodeId>& nodes = session_.node_changes();
-  const std::vector<TaskChange>& tasks = session_.task_changes();
+  const NodeChanges& nodes = session_.node_changes();
+  const TaskChanges& tasks = session_.task_changes();
   if (position_of_.empty()) {
     const Cluster& cluster = session_.cluster;
     position_of_.resize(cluster.nodes.size());
@@ -66,8 +66,10 @@ void VictimBounds::CatchUp() {
     tasks_seen_ = tasks.size();
     return;
   }
-  for (; nodes_seen_ < nodes.size(); ++nodes_seen_) Changed(nodes[nodes_seen_]);
-  for (; tasks_seen_ < tasks.size(); ++tasks_seen_) NoteLevels(tasks[tasks_seen_]);
+  for (const NodeId node : nodes.From(nodes_seen_)) Changed(node);
+  for (const TaskChange& change : tasks.From(tasks_seen_)) NoteLevels(change);
+  nodes_seen_ = nodes.size();
+  tasks_seen_ = tasks.size();
   for (const JobId job : touched_jobs_) FollowLevels(job);
   touched_jobs_.clear();
 }

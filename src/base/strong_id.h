@@ -5,6 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace krafla {
@@ -20,12 +24,30 @@ struct StrongId {
   friend constexpr auto operator<=>(StrongId, StrongId) = default;
 };
 
-// A vector indexed by one kind of id only.
+// Memory that begins where a line of the cache does.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+
+  LineAllocator() = default;
+  template <class U>
+  explicit LineAllocator(const LineAllocator<U>&) noexcept {}
+  T* allocate(size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kLine)); }
+  void deallocate(T* items, size_t count) { ::operator delete(items, count * sizeof(T), kLine); }
+  bool operator==(const LineAllocator&) const = default;
+};
+
+// A vector indexed by one kind of id only. Items that fill whole lines of the cache lie on them.
 template <class Id, class T>
 class Table {
+  static constexpr bool kFillsLines = sizeof(T) % 64 == 0 && alignof(T) < 64;
+  using Items =
+      std::vector<T, std::conditional_t<kFillsLines, LineAllocator<T>, std::allocator<T>>>;
+
  public:
-  using Reference = typename std::vector<T>::reference;
-  using ConstReference = typename std::vector<T>::const_reference;
+  using Reference = typename Items::reference;
+  using ConstReference = typename Items::const_reference;
 
   Table() = default;
   explicit Table(size_t size, T value = T{}) : items_(size, value) {}
@@ -46,11 +68,11 @@ class Table {
   auto end() { return items_.end(); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
-  std::vector<T>& raw() { return items_; }
-  const std::vector<T>& raw() const { return items_; }
+  Items& raw() { return items_; }
+  const Items& raw() const { return items_; }
 
  private:
-  std::vector<T> items_;
+  Items items_;
 };
 
 }  // namespace krafla

@@ -37,8 +37,7 @@ void UndoLog::Entries::Grow() {
 }
 
 void UndoLog::NextChunk() {
-  if (used_.size() == memory_.size())
-    memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(kChunkBytes));
+  if (used_.size() == memory_.size()) memory_.push_back(std::make_unique_for_overwrite<Chunk>());
   used_.push_back(0);
 }
 

@@ -174,13 +174,20 @@ class UndoLog {
   // in between. Looked up where it would have been noted lately; if it is not there it is saved
   // once more, which does no harm. Else it notes where the next entry goes.
   bool IsSaved(Undo* undo, const void* target) {
-    Mark& noted = lately_[(reinterpret_cast<uintptr_t>(target) >> 3) % lately_.size()];
+    Mark& noted = lately_[SlotOf(target)];
     if (noted >= last_mark_ && noted < End()) {
       const Entry& entry = entries_[noted - forgotten_];
       if (entry.target == target && entry.undo == undo) return true;
     }
     noted = End();
     return false;
+  }
+
+  static constexpr int kSlotBits = 9;
+  // Values mostly lie at a line's beginning: the lower bits alone would tell few of them apart.
+  static size_t SlotOf(const void* target) {
+    return static_cast<size_t>(reinterpret_cast<uintptr_t>(target) * 0x9E3779B97F4A7C15U >>
+                               (64 - kSlotBits));
   }
 
   Mark End() const { return forgotten_ + entries_.size(); }
@@ -193,8 +200,11 @@ class UndoLog {
   }
   void Forget();
 
-  static constexpr size_t kAlignment = alignof(std::max_align_t);
+  static constexpr size_t kAlignment = 64;  // copies of amounts lie on lines of the cache, too
   static constexpr size_t kChunkBytes = 64 << 10;
+  struct alignas(kAlignment) Chunk {
+    std::byte bytes[kChunkBytes];
+  };
 
   // Memory for copies: taken and given back in the order of a stack. A chunk once made is kept.
   static constexpr size_t Rounded(size_t size) {
@@ -202,7 +212,7 @@ class UndoLog {
   }
   void* Allocate(size_t size) {
     if (used_.empty() || used_.back() + Rounded(size) > kChunkBytes) NextChunk();
-    void* at = memory_[used_.size() - 1].get() + used_.back();
+    void* at = memory_[used_.size() - 1]->bytes + used_.back();
     used_.back() += Rounded(size);
     return at;
   }
@@ -217,8 +227,8 @@ class UndoLog {
   Mark forgotten_ = 0;  // changes before the first entry
   Entries entries_;
   mutable Mark last_mark_ = 0;
-  std::array<Mark, 512> lately_{};
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::array<Mark, size_t{1} << kSlotBits> lately_{};  // SlotOf
+  std::vector<std::unique_ptr<Chunk>> memory_;
   std::vector<size_t> used_;  // bytes of each chunk in use
 };
 

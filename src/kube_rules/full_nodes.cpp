@@ -41,11 +41,9 @@ void FullNodes::CatchUp() {
       if (most_pods_[nodes[p]] >= max_pods_[nodes[p]]) set(nodes[p]);
     }
   }
-  const auto& arrivals = view_.arrivals();
-  for (; arrivals_seen_ < arrivals.size(); ++arrivals_seen_) {
-    const NodeId node = arrivals[arrivals_seen_].second;
+  for (const auto [task, node] : view_.arrivals().From(arrivals_seen_))
     if (++most_pods_[node] >= max_pods_[node]) set(node);
-  }
+  arrivals_seen_ = view_.arrivals().size();
 }
 
 void FullNodes::AddFull(std::span<const uint64_t> nodes, std::span<uint64_t> full) {

@@ -23,9 +23,8 @@ void NodesByKind::CatchUp() {
     for (const NodeId node : cluster_.nodes_by_name)
       for (const TaskId task : cluster_.nodes[node].tasks) Add(task, node);
   }
-  const auto& arrivals = view_.arrivals();
-  for (; arrivals_seen_ < arrivals.size(); ++arrivals_seen_)
-    Add(arrivals[arrivals_seen_].first, arrivals[arrivals_seen_].second);
+  for (const auto [task, node] : view_.arrivals().From(arrivals_seen_)) Add(task, node);
+  arrivals_seen_ = view_.arrivals().size();
 }
 
 }  // namespace krafla

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,11 +78,11 @@ struct alignas(64) Job {
   // Grows with every change of a task's status in a session, also with one that is taken back: as
   // long as it stays the same, so does everything that is counted and added up here.
   uint32_t changes = 0;
-  Timestamp created;
   std::vector<TaskId> tasks;  // by UID
   std::vector<JobRole> roles;
   Resource allocated;  // of tasks in an allocated status
 
+  Timestamp created;
   StrId ns;
   StrId name;
   StrId uid = kEmptyStr;
@@ -117,6 +118,7 @@ struct alignas(64) Job {
   bool IsStarving() const { return Waiting() + Ready() < min_available; }
   bool IsPending() const { return phase == JobPhase::kPending; }
 };
+static_assert(offsetof(Job, allocated) == 128);  // a line's beginning
 
 enum class QueueState : uint8_t { kOpen, kClosed, kClosing, kUnknown };
 std::string_view ToString(QueueState state);

@@ -9,9 +9,11 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -53,6 +55,7 @@ class MoreAmounts {
     return *this;
   }
   MoreAmounts& operator=(MoreAmounts&&) noexcept = default;
+  ~MoreAmounts() = default;
 
   double Get(size_t at) const { return list_ != nullptr && at < list_->size() ? (*list_)[at] : 0; }
   double& At(size_t at) {
@@ -70,15 +73,39 @@ class MoreAmounts {
   List list_;
 };
 
+// Two lines of the cache (in a Table, and where its owner sees to it). Most amounts name none but
+// the first kinds: a kind that is not named amounts to 0, so the second line is then zero, and the
+// list behind it empty, and neither is read.
 class Resource {
  public:
-  static constexpr int kInline = 12;
+  static constexpr int kInline = 13;
+  static constexpr int kOnFirstLine = 6;
 
-  Resource() { inline_.fill(0); }
-  Resource(const Resource&) = default;
-  Resource(Resource&&) noexcept = default;
-  Resource& operator=(const Resource&) = default;
-  Resource& operator=(Resource&&) noexcept = default;
+  Resource() {
+    std::memset(inline_.data(), 0, sizeof(FirstLine));
+    std::memset(inline_.data() + kOnFirstLine, 0, sizeof(SecondLine));
+  }
+  Resource(const Resource& other) : Resource() { *this = other; }
+  Resource(Resource&& other) noexcept : Resource() { *this = std::move(other); }
+  Resource& operator=(const Resource& other) {
+    const bool second_line = HasSecondLine() || other.HasSecondLine();
+    CopyFirstLine(other);
+    if (second_line) {
+      CopySecondLine(other);
+      more_ = other.more_;
+    }
+    return *this;
+  }
+  Resource& operator=(Resource&& other) noexcept {
+    const bool second_line = HasSecondLine() || other.HasSecondLine();
+    CopyFirstLine(other);
+    if (second_line) {
+      CopySecondLine(other);
+      more_ = std::move(other.more_);
+    }
+    return *this;
+  }
+  ~Resource() = default;
 
   double Get(int kind) const {
     return kind < kInline ? inline_[static_cast<size_t>(kind)] : GetMore(kind);
@@ -131,12 +158,32 @@ class Resource {
   }
   double& AtMore(int kind) { return more_.At(static_cast<size_t>(kind - kInline)); }
 
-  // In this order: what most amounts name lies on one line of the cache, or two.
+  bool HasSecondLine() const { return mask_ >> kOnFirstLine != 0; }
+  // Line by line, and through a copy: gcc then uses a few registers. For all at once, or where both
+  // might be the same memory, it calls for a loop.
+  using FirstLine = std::array<double, kOnFirstLine>;
+  using SecondLine = std::array<double, kInline - kOnFirstLine>;
+  void CopyFirstLine(const Resource& other) {
+    mask_ = other.mask_;
+    scalars_made_ = other.scalars_made_;
+    Copy<FirstLine>(other.inline_.data(), inline_.data());
+  }
+  void CopySecondLine(const Resource& other) {
+    Copy<SecondLine>(other.inline_.data() + kOnFirstLine, inline_.data() + kOnFirstLine);
+  }
+  template <class Line>
+  static void Copy(const double* from, double* to) {
+    Line line;
+    std::memcpy(&line, from, sizeof(Line));
+    std::memcpy(to, &line, sizeof(Line));
+  }
+
   uint64_t mask_ = 3;
   bool scalars_made_ = false;
   std::array<double, kInline> inline_;
   MoreAmounts more_;  // of the kinds beyond
 };
+static_assert(sizeof(Resource) == 128 && Resource::kOnFirstLine == (64 - 2 * 8) / 8);
 
 // Appends words that are equal for two amounts only if these are the same.
 void AppendWords(const Resource& resource, std::vector<uint64_t>& words);

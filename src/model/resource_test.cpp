@@ -1,12 +1,15 @@
 #include "model/resource.h"
 
+#include <deque>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/undo_log.h"
 #include "support/amounts.h"
 
 // Rows are taken from tables recorded from Volcano; "a" and "b" stand for its scalar resources.
@@ -198,6 +201,65 @@ TEST_F(ResourceTest, ManyKindsBehaveLikeFew) {
   sum.Sub(ones);
   EXPECT_TRUE(sum.SameAs(ones));
   EXPECT_TRUE(Resource::Exceeding(sum, ones).SameAs(Resource()));
+}
+
+// Amounts of few kinds are copied in part: nothing of what was there before may be left.
+TEST_F(ResourceTest, CopiesAreTheSameHoweverManyKindsBothName) {
+  std::deque<Resource> amounts(1);  // in place: what is copied must not be a copy already
+  // Behind cpu, memory and pods: up to the end of the first line, of the second, and beyond.
+  for (const int kinds : {2, 3, 4, 5, 9, 10, 11, 12, 40}) {
+    Resource& amount = amounts.emplace_back();
+    for (int i = 0; i < kinds; ++i)
+      amount.Set(amounts_.kinds.Intern(fmt::format("kind-{:02}", i)), kinds * 100 + i);
+    // Only kinds at the end: those in between are not named.
+    amounts.emplace_back().Set(amounts_.kinds.Intern(fmt::format("kind-{:02}", kinds - 1)), kinds);
+  }
+  const auto is_same = [&](const Resource& a, const Resource& b) {
+    for (int kind = 0; kind < amounts_.kinds.size(); ++kind)
+      if (a.Get(kind) != b.Get(kind) || a.Has(kind) != b.Has(kind)) return false;
+    return a.scalars_nil() == b.scalars_nil();
+  };
+  for (const Resource& from : amounts) {
+    const Resource copy(from);
+    EXPECT_TRUE(is_same(copy, from));
+    Resource same(from);
+    const Resource& itself = same;
+    same = itself;
+    EXPECT_TRUE(is_same(same, from));
+    for (const Resource& before : amounts) {
+      Resource assigned(before);
+      assigned = from;
+      EXPECT_TRUE(is_same(assigned, from));
+      Resource source(from);
+      Resource moved(before);
+      moved = std::move(source);
+      EXPECT_TRUE(is_same(moved, from));
+      moved = before;
+      EXPECT_TRUE(is_same(Resource(std::move(moved)), before));
+      Resource sum(before);
+      sum.Add(from);
+      assigned = sum;
+      EXPECT_TRUE(is_same(assigned, sum));
+    }
+  }
+}
+
+TEST_F(ResourceTest, ComesBackFromTheUndoLogHoweverManyKindsItNames) {
+  for (const int kinds : {0, 3, 4, 10, 11, 40}) {
+    Resource amount;
+    for (int i = 0; i < kinds; ++i)
+      amount.Set(amounts_.kinds.Intern(fmt::format("kind-{:02}", i)), i + 1);
+    const Resource before(amount);
+    UndoLog log;
+    const UndoLog::Mark mark = log.Now();
+    log.Save(amount);
+    for (int i = 0; i < 40; ++i)
+      amount.AddTo(amounts_.kinds.Intern(fmt::format("kind-{:02}", i)), 5);
+    log.RollbackTo(mark);
+    EXPECT_TRUE(amount.SameAs(before)) << kinds;
+    for (int kind = 0; kind < amounts_.kinds.size(); ++kind)
+      EXPECT_EQ(amount.Get(kind), before.Get(kind)) << kinds;
+  }
 }
 
 TEST(ResourceKindsTest, IsFullAtOneBitPerKind) {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "base/piece_list.h"
 #include "model/ids.h"
 
 namespace krafla {
@@ -33,6 +33,8 @@ inline TaskChange Reversed(TaskChange change) {
 template <class Change>
 class ChangeList {
  public:
+  using Changes = PieceList<Change, 1 << 12>;
+
   size_t size() const { return changes_.size(); }
   void Clear() {
     changes_.clear();
@@ -41,7 +43,7 @@ class ChangeList {
   void push_back(Change change) { changes_.push_back(change); }
 
   // Whoever looks may remember how far.
-  const std::vector<Change>& Look() const {
+  const Changes& Look() const {
     looked_at_ = changes_.size();
     return changes_;
   }
@@ -50,7 +52,7 @@ class ChangeList {
   // otherwise it has changed once more, in the reverse order.
   void TakeBack(size_t mark) {
     if (looked_at_ <= mark) {
-      changes_.resize(mark);
+      changes_.Shorten(mark);
       return;
     }
     for (size_t i = changes_.size(); i-- > mark;) {
@@ -60,8 +62,11 @@ class ChangeList {
   }
 
  private:
-  std::vector<Change> changes_;
+  Changes changes_;
   mutable size_t looked_at_ = 0;
 };
+
+using NodeChanges = ChangeList<NodeId>::Changes;
+using TaskChanges = ChangeList<TaskChange>::Changes;
 
 }  // namespace krafla

@@ -2,7 +2,7 @@
 
 namespace krafla {
 
-void FreeAmounts::CatchUp(const std::vector<NodeId>& node_changes,
+void FreeAmounts::CatchUp(const NodeChanges& node_changes,
                           const std::vector<uint32_t>& position_of) {
   const size_t nodes = cluster_.nodes_by_name.size();
   const size_t kinds = static_cast<size_t>(cluster_.kinds.size());
@@ -14,8 +14,7 @@ void FreeAmounts::CatchUp(const std::vector<NodeId>& node_changes,
               [&](uint32_t p) -> const Resource& { return cluster_.idle[node_at(p)]; });
     later_.Make(nodes, steps, [&](uint32_t p) { return cluster_.FutureIdle(node_at(p)); });
   } else {
-    for (; synced_ < node_changes.size(); ++synced_)
-      LookAt(position_of[node_changes[synced_].value]);
+    for (const NodeId node : node_changes.From(synced_)) LookAt(position_of[node.value]);
   }
   synced_ = node_changes.size();
 }

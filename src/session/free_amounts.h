@@ -7,6 +7,7 @@
 
 #include "model/cluster.h"
 #include "session/amount_columns.h"
+#include "session/change_list.h"
 
 namespace krafla {
 
@@ -15,7 +16,7 @@ class FreeAmounts {
   explicit FreeAmounts(const Cluster& cluster) : cluster_(cluster) {}
 
   // Follows the list of changed nodes; comes before questions.
-  void CatchUp(const std::vector<NodeId>& node_changes, const std::vector<uint32_t>& position_of);
+  void CatchUp(const NodeChanges& node_changes, const std::vector<uint32_t>& position_of);
   // Nothing that is kept is good any more.
   void Forget() { made_ = false; }
 

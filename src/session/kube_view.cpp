@@ -79,7 +79,7 @@ void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
   undo.Save(on_[node].sums);
   AddSums(task, node, 1);
   InsertAtEnd(on_[node].pods, task, undo);
-  arrivals_.emplace_back(task, node);
+  arrivals_.push_back({task, node});
   const PodSpec& spec = cluster_.SpecOf(task);
   if (!spec.required_anti_affinity.empty()) InsertAtEnd(anti_, task, undo);
   if (spec.HasPodAffinity()) InsertAtEnd(affine_, task, undo);

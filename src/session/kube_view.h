@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fetch.h"
+#include "base/piece_list.h"
 #include "base/undo_log.h"
 #include "model/cluster.h"
 #include "model/cluster_changes.h"
@@ -44,7 +45,12 @@ class KubeView {
   const std::vector<TaskId>& with_affinity() const { return affine_; }
   // Every pod that has come to a node since the session was opened, in order; also those that have
   // left it again.
-  const std::vector<std::pair<TaskId, NodeId>>& arrivals() const { return arrivals_; }
+  struct Arrival {
+    TaskId task;
+    NodeId node;
+  };
+  using Arrivals = PieceList<Arrival, 1 << 12>;
+  const Arrivals& arrivals() const { return arrivals_; }
   // Counts changes (also those a rollback takes back), so that derived tables know when they are
   // stale.
   uint64_t version() const { return version_; }
@@ -74,7 +80,7 @@ class KubeView {
   Table<NodeId, OnNode> on_;
   std::vector<TaskId> anti_;
   std::vector<TaskId> affine_;
-  std::vector<std::pair<TaskId, NodeId>> arrivals_;
+  Arrivals arrivals_;
 };
 
 }  // namespace krafla

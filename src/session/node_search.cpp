@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/words_of_bits.h"
+#include "session/fetch_placing.h"
 #include "session/fitting_nodes.h"
 #include "session/reason_counts.h"
 
@@ -184,9 +185,9 @@ void NodeSearch::Verify() {
 
 // By position: which nodes have changed since so much of the list.
 std::vector<bool> NodeSearch::ChangedSince(size_t synced) const {
-  const std::vector<NodeId>& changes = session_.node_changes();
   std::vector<bool> changed(cluster_.nodes_by_name.size(), false);
-  for (size_t i = synced; i < changes.size(); ++i) changed[position_of_[changes[i].value]] = true;
+  for (const NodeId node : session_.node_changes().From(synced))
+    changed[position_of_[node.value]] = true;
   return changed;
 }
 
@@ -355,10 +356,10 @@ void NodeSearch::LookAgain(TaskId task, ClassCache& cache, uint32_t p) {
 
 // Brings up to date which nodes fit.
 void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
-  const std::vector<NodeId>& changes = session_.node_changes();
+  const NodeChanges& changes = session_.node_changes();
   CatchUp(*cache.scores);
   FittingNodes& kept = FittingOf(cluster_.tasks[task].cls, cache);
-  const auto news = std::span(changes).subspan(kept.begun ? kept.synced : 0);
+  const auto news = changes.From(kept.begun ? kept.synced : 0);
   if (!kept.begun || news.size() > cluster_.nodes_by_name.size()) {
     kept.Begin(cache.fixed->open.size());
     LookAtAll(task, cache);
@@ -472,7 +473,9 @@ NodeSearch::Choice NodeSearch::BestKept(TaskId task, ClassCache& cache) {
   FittingNodes& kept = *cache.fitting;
   const ScoreColumn& score = cache.scores->scores();
   for (uint32_t p = kept.Best(score); p != kNowhere; p = kept.Best(score)) {
-    if (Passes(task, cache, p)) return {cluster_.nodes_by_name[p], true};
+    const NodeId node = cluster_.nodes_by_name[p];
+    FetchForPlacing(session_, node);
+    if (Passes(task, cache, p)) return {node, true};
     kept.Follow(p, score);
   }
   uint32_t best = kNowhere;

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "base/piece_list.h"
 #include "model/ids.h"
 
 namespace krafla {
@@ -36,8 +36,10 @@ struct Eviction {
 };
 
 struct Plan {
-  std::vector<Bind> binds;
-  std::vector<Eviction> evictions;
+  using Binds = PieceList<Bind, 1 << 11>;
+  using Evictions = PieceList<Eviction, 1 << 10>;
+  Binds binds;
+  Evictions evictions;
 };
 
 }  // namespace krafla

@@ -41,18 +41,18 @@ void ScoreBook::MakeRoom() {
   if (kept_.size() >= most) kept_.clear();
 }
 
-void ScoreBook::Follow(const std::vector<NodeId>& node_changes,
-                       const std::vector<uint32_t>& position_of) {
+void ScoreBook::Follow(const NodeChanges& node_changes, const std::vector<uint32_t>& position_of) {
   if (last_.empty()) {
     last_.assign(session_.cluster.nodes_by_name.size(), 0);
     followed_ = node_changes.size();
   }
-  for (; followed_ < node_changes.size(); ++followed_) {
-    const uint32_t p = position_of[node_changes[followed_].value];
+  for (const NodeId node : node_changes.From(followed_)) {
+    const uint32_t p = position_of[node.value];
     if (last_[p] > read_) continue;
     changed_.push_back(p);
     last_[p] = static_cast<uint32_t>(changed_.size());
   }
+  followed_ = node_changes.size();
 }
 
 void ScoreBook::Forget() {

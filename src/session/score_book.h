@@ -23,7 +23,7 @@ class ScoreBook {
   // Those of a class; new ones of its own when some plugin does not say what its scores depend on.
   std::shared_ptr<SharedScores> Find(ClassId cls);
   // Follows the session's list of changed nodes; comes before CatchUp.
-  void Follow(const std::vector<NodeId>& node_changes, const std::vector<uint32_t>& position_of);
+  void Follow(const NodeChanges& node_changes, const std::vector<uint32_t>& position_of);
   // Brings scores up to what has been followed.
   void CatchUp(SharedScores& scores) {
     scores.CatchUp(changed_);
@@ -46,7 +46,7 @@ class ScoreBook {
   size_t followed_ = 0;  // of the session's list
   // Positions of nodes that have changed. Many do several times in a row: once is enough for all
   // that nobody has read yet.
-  std::vector<uint32_t> changed_;
+  SharedScores::Changes changed_;
   size_t read_ = 0;             // how much of it somebody has
   std::vector<uint32_t> last_;  // by position: one behind its last place there
 };

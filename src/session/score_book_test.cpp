@@ -116,7 +116,8 @@ TEST(ScoreBook, WordsOfOneScorerAreNotTakenForThoseOfAnother) {
 TEST(ScoreBook, AScoreIsGoodUntilItsNodeChanges) {
   World world({BySize});
   ScoreBook book(*world.session);
-  std::vector<NodeId> changes = {NodeId(1)};  // before anybody asked
+  NodeChanges changes;
+  changes.push_back(NodeId(1));  // before anybody asked
   book.Follow(changes, world.position_of);
   const auto scores = book.Find(kSmall);
   book.CatchUp(*scores);
@@ -143,7 +144,7 @@ TEST(ScoreBook, PositionsAreThoseOfTheSortedList) {
   World world({BySize});
   world.position_of = {2, 0, 1};
   ScoreBook book(*world.session);
-  std::vector<NodeId> changes;
+  NodeChanges changes;
   book.Follow(changes, world.position_of);
   const auto scores = book.Find(kSmall);
   for (uint32_t p = 0; p < 3; ++p) scores->Set(p, p);
@@ -160,7 +161,7 @@ TEST(ScoreBook, PositionsAreThoseOfTheSortedList) {
 TEST(ScoreBook, ListsAChangeOnceUntilSomebodyHasReadIt) {
   World world({BySize});
   ScoreBook book(*world.session);
-  std::vector<NodeId> changes;
+  NodeChanges changes;
   book.Follow(changes, world.position_of);
   const auto small = book.Find(kSmall);
   const auto large = book.Find(kLarge);
@@ -189,13 +190,15 @@ TEST(ScoreBook, ListsAChangeOnceUntilSomebodyHasReadIt) {
 TEST(ScoreBook, WhatIsForgottenIsAskedAgain) {
   World world({BySize});
   ScoreBook book(*world.session);
-  std::vector<NodeId> changes = {NodeId(1), NodeId(1)};
+  NodeChanges changes;
+  for (int i = 0; i < 2; ++i) changes.push_back(NodeId(1));
   book.Follow(changes, world.position_of);
   const auto before = book.Find(kSmall);
   book.CatchUp(*before);
   before->Set(0, 3);
   book.Forget();
-  changes = {NodeId(0)};  // another list
+  changes.clear();  // another list
+  changes.push_back(NodeId(0));
   book.Follow(changes, world.position_of);
   const auto after = book.Find(kSmall);
   EXPECT_NE(after, before);

@@ -198,8 +198,8 @@ class Session {
   // Every change of a node's pods or amounts, also those a rollback makes, in order: what has been
   // computed from a node stays good until the node appears here again.
   // A rollback takes back the changes nobody has looked at.
-  const std::vector<NodeId>& node_changes() const { return node_changes_.Look(); }
-  const std::vector<TaskChange>& task_changes() const { return task_changes_.Look(); }
+  const NodeChanges& node_changes() const { return node_changes_.Look(); }
+  const TaskChanges& task_changes() const { return task_changes_.Look(); }
 
   // ---- job conditions, by type: true from this session on
   void SetCondition(JobId job, std::string_view type, std::string_view reason,

@@ -62,7 +62,8 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
   StepTimer timer(*this, "open");
   now = at;
   trace.Clear();
-  plan = {};
+  plan.binds.clear();
+  plan.evictions.clear();
   fit_errors.Clear();
   enqueue_refusals_.clear();
   undone_.clear();
@@ -154,7 +155,7 @@ void Session::FollowZoneNodes(const ClusterChanges& changes) {
 }
 
 void Session::CatchUpWithJobs() {
-  const std::vector<TaskChange>& changes = task_changes_.Look();
+  const TaskChanges& changes = task_changes_.Look();
   if (kept_.jobs_synced == changes.size()) return;
   // So many that most jobs will be among them: looked at by job, not by change.
   if (changes.size() - kept_.jobs_synced > cluster.jobs.size()) {
@@ -165,10 +166,11 @@ void Session::CatchUpWithJobs() {
   std::vector<JobId> changed;
   kept_.job_seen.Resize(cluster.jobs.size());
   ++kept_.seen;
-  for (; kept_.jobs_synced < changes.size(); ++kept_.jobs_synced) {
-    const JobId job = cluster.tasks[changes[kept_.jobs_synced].task].job;
+  for (const auto& [task, kind] : changes.From(kept_.jobs_synced)) {
+    const JobId job = cluster.tasks[task].job;
     if (std::exchange(kept_.job_seen[job], kept_.seen) != kept_.seen) changed.push_back(job);
   }
+  kept_.jobs_synced = changes.size();
   if (changed.size() > FewJobs(cluster.jobs.size())) {
     jobs_.Make();
   } else {

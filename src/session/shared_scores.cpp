@@ -22,20 +22,20 @@ void SharedScores::Begin() {
 
 // Mostly nobody knows about what has changed. How good the rest of a block is need not be found out
 // now: often the next question brings back what was lost.
-void SharedScores::CatchUp(std::span<const uint32_t> changed) {
+void SharedScores::CatchUp(const Changes& changed) {
   if (any_known_ && changed.size() - synced_ > nodes_) Begin();
   if (any_known_) {
     constexpr size_t kWordsPerLine = 8;
     if (changed.size() - synced_ > known_.size() / kWordsPerLine)
       for (size_t block = 0; block < known_.size(); block += kWordsPerLine) Fetch(&known_[block]);
-    for (const uint32_t p : changed.subspan(synced_)) {
+    changed.From(synced_).ForEach([&](uint32_t p) {
       // Whether it is known cannot be foreseen, but that it is hardly ever the best can.
       const uint32_t block = p / BlockMaxima::kBlock;
       const uint64_t known = known_[block];
       known_[block] = known & ~BitOf(p);
       if (holders_[block] == p % BlockMaxima::kBlock && (known & BitOf(p)) != 0) [[unlikely]]
         SetBit(loose_, block, true);
-    }
+    });
   }
   synced_ = changed.size();
 }

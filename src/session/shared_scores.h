@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/piece_list.h"
 #include "base/words_of_bits.h"
 #include "model/ids.h"
 #include "session/block_maxima.h"
@@ -20,7 +21,8 @@ class SharedScores {
   explicit SharedScores(size_t nodes);
 
   // Follows a list of positions of nodes that have changed; comes before questions.
-  void CatchUp(std::span<const uint32_t> changed);
+  using Changes = PieceList<uint32_t, 1 << 12>;
+  void CatchUp(const Changes& changed);
   void Set(uint32_t position, double score) { Set({&position, 1}, {&score, 1}); }
   // Of several nodes; best if those of a block follow each other.
   void Set(std::span<const uint32_t> positions, std::span<const double> scores);

@@ -62,7 +62,8 @@ TEST(SharedScores, ABoundIsLoweredWhenItIsTightened) {
   scores.Set(3, 5);
   scores.Set(4, 7);
   scores.Set(70, 6);
-  std::vector<uint32_t> changed = {4};
+  SharedScores::Changes changed;
+  changed.push_back(4);
   scores.CatchUp(changed);
   EXPECT_GE(scores.best().Of(0), 5);
   scores.Tighten(std::vector<uint64_t>{0, 1});
@@ -81,7 +82,7 @@ TEST(SharedScores, FollowChangesLikeAPlainList) {
   for (const uint32_t nodes : {1U, 64U, 100U, 5000U}) {
     SharedScores scores(nodes);
     std::vector<double> plain(nodes, kNone);  // kNone: not known
-    std::vector<uint32_t> changed;
+    SharedScores::Changes changed;
     for (int step = 0; step < 300; ++step) {
       // Now and then more than there are nodes: then all is begun anew.
       const size_t news = random() % 16 == 0 ? nodes + 1 : random() % 20;

@@ -76,7 +76,7 @@ bool ZoneDrainer::StartSharedClock() {
 
 // D9: ours has one per zone, started by an eviction that was really made.
 void ZoneDrainer::StartClocks() {
-  const std::vector<Eviction>& evictions = session_.plan.evictions;
+  const Plan::Evictions& evictions = session_.plan.evictions;
   for (; evictions_seen_ < evictions.size(); ++evictions_seen_) {
     const Eviction& eviction = evictions[evictions_seen_];
     if (!session_.compat.evict_period_per_zone || eviction.for_task.valid()) continue;

@@ -226,7 +226,7 @@ TEST(CycleProperties, WhoeverSomebodyWasEvictedForCanLand) {
       if (neighbours && judge.pipelined() > 1) return;
       if (!judge.EveryoneFits())
         cycle.Complain(fmt::format("evicted for {}, and somebody of that commit has no place",
-                                   cycle.Key(commit.evictions[0].for_task)));
+                                   cycle.Key(commit.evictions.begin()->for_task)));
     };
     cycle.Run();
     return cycle.complaint;

@@ -119,8 +119,7 @@ void ObservedCycle::ReportCommit() {
   const Plan& plan = session->plan;
   if (plan.binds.size() == reported_binds_ && plan.evictions.size() == reported_evictions_) return;
   const CommitView view{std::span(moves_).subspan(std::min(reported_moves_, moves_.size())),
-                        std::span(plan.binds).subspan(reported_binds_),
-                        std::span(plan.evictions).subspan(reported_evictions_)};
+                        plan.binds.From(reported_binds_), plan.evictions.From(reported_evictions_)};
   reporting_ = true;
   if (on_commit) on_commit(view);
   reporting_ = false;

@@ -26,8 +26,8 @@ struct Move {
 struct CommitView {
   std::span<const Move>
       moves;  // since the last commit or the begin of the action, without what was rolled back
-  std::span<const Bind> binds;
-  std::span<const Eviction> evictions;
+  Plan::Binds::Rest binds;
+  Plan::Evictions::Rest evictions;
 };
 
 class ObservedCycle {
