@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -80,7 +79,7 @@ struct alignas(64) Job {
   uint32_t changes = 0;
   std::vector<TaskId> tasks;  // by UID
   std::vector<JobRole> roles;
-  Resource allocated;  // of tasks in an allocated status
+  alignas(64) Resource allocated;  // of tasks in an allocated status
 
   Timestamp created;
   StrId ns;
@@ -118,7 +117,6 @@ struct alignas(64) Job {
   bool IsStarving() const { return Waiting() + Ready() < min_available; }
   bool IsPending() const { return phase == JobPhase::kPending; }
 };
-static_assert(offsetof(Job, allocated) == 128);  // a line's beginning
 
 enum class QueueState : uint8_t { kOpen, kClosed, kClosing, kUnknown };
 std::string_view ToString(QueueState state);
