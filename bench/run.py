@@ -12,6 +12,7 @@ import argparse, contextlib, json, os, re, shutil, statistics, subprocess, sys, 
 
 GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.py")
 NOW = "2026-03-10T12:00:00Z"
+PROFILES = ("volcano", "krafla")
 # kind, nodes, pods, Volcano's CPU ms and peak MB on the same input (None: not measured), and the number of decisions
 # that has to come out.
 ROWS = [
@@ -32,10 +33,9 @@ ROWS = [
 ]
 GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "alike", "idle")
 SMALLEST = 625  # nodes of the smallest cluster in the growth curves
-ROUNDS = 4  # of each growth curve, at most
-FEWEST_ROUNDS = 3
-GROWTH_SECONDS = 240  # for the runs of all curves: on a slow machine there are fewer rounds
-ROUND_SECONDS = 0.4  # at least, of a size in a round: a short run is more easily disturbed than a long one
+ROUNDS = 12  # of each growth curve, at most
+FEWEST_ROUNDS = 5
+GROWTH_SECONDS = 270  # for the runs of all curves: on a slow machine there are fewer rounds
 
 
 class Progress:
@@ -106,8 +106,7 @@ def instructions(binary, prefix):
     return None
 
 
-def measure(binary, prefix, profile, repeat):
-    answers = [run_once(binary, prefix, profile) for _ in range(repeat)]
+def summary(answers):
     stats = [answer["stats"] for answer in answers]
     totals = [s["cpu_ms"]["total"] for s in stats]
     return {"cpu_ms_min": min(totals), "cpu_ms_median": statistics.median(totals),
@@ -115,13 +114,9 @@ def measure(binary, prefix, profile, repeat):
             "decisions": {name: len(answers[0][name]) for name in ("binds", "evictions", "pipelined")}}
 
 
-def measure_for(binary, prefix, seconds):
-    """As many runs as begin in that time: of large clusters it is one."""
-    began, runs = time.time(), []
-    while not runs or time.time() - began < seconds:
-        runs.append(measure(binary, prefix, "volcano", 1))
-    totals = [run["cpu_ms_min"] for run in runs]
-    return {"cpu_ms_min": min(totals), "cpu_ms_median": statistics.median(totals), "decisions": runs[0]["decisions"]}
+def undisturbed(numbers):
+    """The average of the lowest third: of what a machine with neighbours takes when they are quiet. The lowest alone is luck."""
+    return statistics.fmean(sorted(numbers)[:max(1, len(numbers) // 3)])
 
 
 def table(binary, out, repeat, progress):
@@ -130,9 +125,11 @@ def table(binary, out, repeat, progress):
         prefix = input_for(out, kind, nodes, pods)
         row = {"kind": kind, "nodes": nodes, "pods": pods, "volcano_cpu_ms": volcano_ms, "volcano_rss_mb": volcano_mb,
                "json_mb": os.path.getsize(prefix + ".json") / 1e6}
-        for profile in ("volcano", "krafla"):
-            progress.step("%s, %d nodes, profile %s" % (kind, nodes, profile))
-            row[profile] = measure(binary, prefix, profile, repeat)
+        # In turn: what is compared should see the same neighbours.
+        progress.step("%s, %d nodes" % (kind, nodes))
+        answers = [{profile: run_once(binary, prefix, profile) for profile in PROFILES} for _ in range(repeat)]
+        for profile in PROFILES:
+            row[profile] = summary([answer[profile] for answer in answers])
             if expected and row[profile]["decisions"][expected[0]] != expected[1]:
                 wrong.append("%s, %d nodes, profile %s: %d %s, expected %d" %
                              (kind, nodes, profile, row[profile]["decisions"][expected[0]], expected[0], expected[1]))
@@ -143,9 +140,8 @@ def table(binary, out, repeat, progress):
 
 def growth(binary, out, rounds, up_to, progress):
     """CPU ms and decisions by number of nodes, doubled from one to the next, and how much more each takes than the one
-    before. Other machines on the same hardware come and go: sizes are measured in turn, so that a step compares runs that
-    follow each other, and the median of its rounds counts: of fewer when time is short. Nothing else is done meanwhile.
-    The best of many short runs is luck that a single long one does not have: steps compare the median run of each size."""
+    before. Other machines on the same hardware come and go: sizes are measured in turn, each as often as the others, so
+    that all of them see the same neighbours. Rounds are fewer when time is short. Nothing else is done meanwhile."""
     curves, steps = {}, {}
     sizes = growth_sizes(up_to)
     left = GROWTH_SECONDS
@@ -161,14 +157,12 @@ def growth(binary, out, rounds, up_to, progress):
                     progress.skip(rounds - number)
                     break
                 progress.step("growth of %s, round %d" % (kind, number + 1))
-                measured.append([measure_for(binary, prefix, ROUND_SECONDS) for prefix in prefixes])
+                measured.append([summary([run_once(binary, prefix, "volcano")]) for prefix in prefixes])
                 taken = time.monotonic() - began
             left -= taken
-        by_size = list(zip(*measured))
-        curves[kind] = [(nodes, min(m["cpu_ms_min"] for m in runs), sum(runs[0]["decisions"].values()))
-                        for nodes, runs in zip(sizes, by_size)]
-        steps[kind] = [statistics.median(b["cpu_ms_median"] / a["cpu_ms_median"] for a, b in zip(smaller, larger))
-                       for smaller, larger in zip(by_size, by_size[1:])]
+        curves[kind] = [(nodes, undisturbed([run["cpu_ms_min"] for run in runs]), sum(runs[0]["decisions"].values()))
+                        for nodes, runs in zip(sizes, zip(*measured))]
+        steps[kind] = [b / a for (_, a, _), (_, b, _) in zip(curves[kind], curves[kind][1:])]
     return curves, steps
 
 
@@ -221,7 +215,7 @@ def show(rows, curves, steps):
     for kind, curve in curves.items():
         print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % (n, ms) for n, ms, _ in curve))
         if steps[kind]:
-            print("%19s" % "steps of medians", "  ".join("%.2f" % step for step in steps[kind]), "  on the average %.2f" %
+            print("%19s" % "steps", "  ".join("%.2f" % step for step in steps[kind]), "  on the average %.2f" %
                   statistics.geometric_mean(steps[kind]))
         # Where clusters are drawn by lot, one of twice the size may have three times as much to decide.
         if all(decisions for _, _, decisions in curve):
@@ -237,7 +231,7 @@ def main():
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     repeat = 1 if a.quick else 5
-    progress = Progress(2 * len(ROWS) + (0 if a.quick else len(GROWTH_KINDS) * (1 + ROUNDS)))
+    progress = Progress(len(ROWS) + (0 if a.quick else len(GROWTH_KINDS) * (1 + ROUNDS)))
     rows, wrong = table(a.binary, a.out, repeat, progress)
     curves, steps = ({}, {}) if a.quick else growth(a.binary, a.out, ROUNDS, a.growth_to, progress)
     progress.end()

@@ -72,7 +72,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
     if (const RepeatedSteps::Step* step = repeated_.Find(key_)) {
       const ClassId cls = session_.cluster.tasks[task].cls;
       if (order == Order::kBestScore && repeated_.NeedsScores(cls)) {
-        ranking = search.RankForPreemption(task, memory);
+        ranking = search.RankForPreemption(task);
         search.ScoreAt(task, repeated_.changed());
         repeated_.SetScores(cls, *ranking->scores);
       }
@@ -80,7 +80,7 @@ bool RoomFinder::FindRoom(Statement& statement, TaskId task, const VictimRule& r
         return Repeat(statement, task, rule, *step);
     }
   }
-  if (!ranking) ranking = search.RankForPreemption(task, memory);
+  if (!ranking) ranking = search.RankForPreemption(task);
   made_.node = NodeId{};
   const bool done = TryRanked(statement, task, rule, order, *ranking, has_key);
   const double score = order == Order::kBestScore && done ? (*ranking->scores)[position_made_] : 0;
@@ -127,7 +127,9 @@ void RoomFinder::FindPositions(TaskId task, RefusalMemory* memory) {
 RoomFinder::Nodes RoomFinder::NodesToCompare(TaskId task, const VictimRule& rule,
                                              RefusalMemory* memory) {
   Nodes nodes;
-  const auto ranking = session_.node_search().RankForPreemption(task, memory);
+  std::optional<NodeRanking> ranking;
+  if (session_.node_search().CanRank(task, memory))
+    ranking = session_.node_search().RankForPreemption(task);
   const std::span<const uint64_t> with_room = room_.NodesFor(task, rule);
   bits_.assign(with_room.size(), 0);
   if (ranking && ranking->left_out == nullptr && ranking->AnyAllowed()) {

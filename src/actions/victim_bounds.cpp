@@ -440,20 +440,6 @@ uint64_t VictimBounds::NodesThatNameSomebody(const TierQuestion& tier, size_t bl
   return to_compare == 0 ? nodes : nodes & ~NodesWithLess(tier, block, to_compare);
 }
 
-// As NodesThatNameSomebody, of all blocks.
-void VictimBounds::KeepThoseThatNameSomebody(const TierQuestion& tier, std::span<uint64_t> nodes) {
-  KeepEither(nodes, tier.may_have, fits_idle_);
-  to_compare_.assign(nodes.begin(), nodes.end());
-  TakeOff(to_compare_, tier.have_more);
-  TakeOff(to_compare_, fits_idle_);
-  ForEachWordNotZero(
-      to_compare_.size(), [&](size_t block) { return to_compare_[block]; },
-      [&](size_t block, uint64_t to_compare) {
-        nodes[block] &= ~NodesWithLess(tier, block, to_compare);
-        return true;
-      });
-}
-
 // Those of a block's nodes on which all levels are too low, by the number.
 uint64_t VictimBounds::NodesWithLess(const TierQuestion& tier, size_t block, uint64_t nodes) const {
   uint64_t less = 0;
@@ -543,12 +529,21 @@ void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
   // As FindOutTiers and StillLeft.
   KRAFLA_CHECK(!tiers_.empty(), "somebody votes, or nobody would ask");
   undecided_.assign(nodes.begin(), nodes.end());
+  for (auto* row : {&row_, &to_compare_, &to_look_up_}) row->resize(nodes.size());
   for (TierQuestion& tier : tiers_) {
     FindOutAll(tier, undecided_);
     const Sums& sums = *tier.sums;
-    row_.assign(undecided_.begin(), undecided_.end());
-    KeepThese(row_, sums.fitting);
-    if (tier.exact != nullptr) KeepThoseThatNameSomebody(tier, row_);
+    if (tier.exact == nullptr) {
+      SetToBoth(row_, undecided_, sums.fitting);
+    } else {
+      FindNamed(RowsOf(tier), undecided_, row_, to_compare_);
+      ForEachWordNotZero(
+          to_compare_.size(), [&](size_t block) { return to_compare_[block]; },
+          [&](size_t block, uint64_t to_compare) {
+            row_[block] &= ~NodesWithLess(tier, block, to_compare);
+            return true;
+          });
+    }
     if (asks_share_ && !MayFreeEnough(sums)) {
       TakeOff(row_, sums.harmless);
     } else if (asks_share_) {
@@ -564,28 +559,27 @@ void VictimBounds::NarrowAll(std::span<uint64_t> nodes) {
   }
 }
 
+BoundRows VictimBounds::RowsOf(const TierQuestion& tier) const {
+  BoundRows rows{
+      .known = tier.sums->known, .fitting = tier.sums->fitting, .stale = tier.sums->stale};
+  if (tier.exact == nullptr) return rows;
+  rows.levels_known = tier.exact->highest.known();
+  rows.may_have = tier.may_have;
+  rows.have_more = tier.have_more;
+  rows.fits_idle = fits_idle_;
+  return rows;
+}
+
 void VictimBounds::FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes) {
-  const Sums& sums = *tier.sums;
-  row_.resize(nodes.size());
-  SetToOthers(row_, sums.known);
-  if (tier.exact != nullptr) {
-    // Levels matter where there is room.
-    levels_unknown_.assign(sums.fitting.begin(), sums.fitting.end());
-    TakeOff(levels_unknown_, tier.exact->highest.known());
-    AddThese(row_, levels_unknown_);
-  }
-  KeepThese(row_, nodes);
+  FindUnknown(RowsOf(tier), nodes, row_, to_look_up_);
   // All candidates that will be looked at, in one go: mostly few of a block's nodes are.
-  to_look_up_.assign(sums.stale.begin(), sums.stale.end());
-  if (tier.exact != nullptr) AddThese(to_look_up_, levels_unknown_);
-  KeepThese(to_look_up_, row_);
   candidates_.FindAll(to_look_up_);
   ForEachWordNotZero(
       row_.size(), [&](size_t block) { return row_[block]; },
       [&](size_t block, uint64_t unknown) {
         BlockMaxima::ForEachNode(block, unknown, [&](uint32_t p) {
           candidates_.FetchAt(p);
-          if (tier.asks_room) sums.room.FetchAt(p);
+          if (tier.asks_room) tier.sums->room.FetchAt(p);
         });
         return true;
       });

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "actions/bound_rows.h"
 #include "actions/candidates_by_node.h"
 #include "actions/highest_levels.h"
 #include "actions/victim_search.h"
@@ -119,6 +120,7 @@ class VictimBounds {
   void FindOut(TierQuestion& tier, size_t block, uint64_t nodes);
   void FindOutTiers(size_t block, uint64_t nodes);
   uint64_t Judge(size_t block, uint64_t nodes);
+  BoundRows RowsOf(const TierQuestion& tier) const;
   void FindOutAll(TierQuestion& tier, std::span<const uint64_t> nodes);
   uint64_t NodesWithShare(const Sums& sums, size_t block, uint64_t nodes) const;
   uint64_t NodesThatFreeEnough(const Sums& sums, size_t block, uint64_t nodes) const;
@@ -136,7 +138,6 @@ class VictimBounds {
   Named NamedOn(const TierQuestion& tier, uint32_t position) const;
   bool NobodyIsNamedOn(const TierQuestion& tier, uint32_t position) const;
   uint64_t NodesThatNameSomebody(const TierQuestion& tier, size_t block, uint64_t nodes) const;
-  void KeepThoseThatNameSomebody(const TierQuestion& tier, std::span<uint64_t> nodes);
   uint64_t NodesWithLess(const TierQuestion& tier, size_t block, uint64_t nodes) const;
   struct ExactVoter;
   void FindHighest(size_t block, uint64_t nodes);
@@ -209,7 +210,6 @@ class VictimBounds {
   std::vector<uint64_t> to_compare_;
   std::vector<uint64_t> undecided_;
   std::vector<uint64_t> decided_;
-  std::vector<uint64_t> levels_unknown_;
   std::vector<uint64_t> to_look_up_;
   Taken taken_;  // but for asked_about_
   std::vector<uint64_t> asked_about_;

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
+#include "base/four_doubles.h"
 #include "base/four_words.h"
 
 namespace krafla {
@@ -52,6 +54,29 @@ int16_t HighestOfSome(const int16_t* numbers, uint64_t some) {
 #endif
 
 }  // namespace
+
+KRAFLA_WIDE bool ToShorts(std::span<const double> numbers, int16_t* shorts) {
+  using FourShorts = int16_t __attribute__((vector_size(8)));
+  constexpr double kMost = std::numeric_limits<int16_t>::max();
+  size_t i = 0;
+  FourAnswers same = {-1, -1, -1, -1};
+  for (; i + 4 <= numbers.size(); i += 4) {
+    const FourDoubles four = LoadFour(&numbers[i]);
+    // Also of what is not a number.
+    const FourDoubles from_zero = four > 0 ? four : FourTimes(0);
+    const FourInts whole = WholeOfFour(LowerOfFour(from_zero, FourTimes(kMost)));
+    same &= ToDoubles(whole) == four;
+    const FourShorts narrow = __builtin_convertvector(whole, FourShorts);
+    std::memcpy(shorts + i, &narrow, sizeof(narrow));
+  }
+  bool all_same = AllYes(same);
+  for (; i < numbers.size(); ++i) {
+    const double from_zero = numbers[i] > 0 ? numbers[i] : 0;
+    shorts[i] = static_cast<int16_t>(from_zero < kMost ? from_zero : kMost);
+    all_same &= static_cast<double>(shorts[i]) == numbers[i];
+  }
+  return all_same;
+}
 
 KRAFLA_WIDE void HighestShortsOf(const int16_t* numbers, std::span<const uint32_t> blocks,
                                  std::span<const uint64_t> some, std::span<int16_t> highest) {

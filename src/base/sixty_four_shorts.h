@@ -46,6 +46,9 @@ inline uint64_t ShortsThatAre(const int16_t* numbers, uint64_t some, int16_t num
 #endif
 #undef KRAFLA_SHORTS_IN_REGISTERS
 
+// The same numbers as shorts; false: some are not whole numbers that one holds.
+bool ToShorts(std::span<const double> numbers, int16_t* shorts);
+
 // For each of some blocks of sixty-four, the highest of some of its numbers, a bit each, by block;
 // of every block there is one.
 void HighestShortsOf(const int16_t* numbers, std::span<const uint32_t> blocks,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace krafla {
@@ -72,6 +73,30 @@ TEST(SixtyFourShorts, LeaveOutWhoIsNotMeant) {
   EXPECT_EQ(ShortsThatAre(numbers.data(), ~uint64_t{0}, 7), uint64_t{1} << 63);
   EXPECT_EQ(ShortsThatAre(numbers.data(), ~uint64_t{0}, 1), 0U);
   EXPECT_EQ(ShortsThatAre(numbers.data(), 1, 7), 0U);
+}
+
+// Wherever one stands that is not.
+TEST(SixtyFourShorts, AreMadeOfNumbersThatAreWholeAndFit) {
+  constexpr double kMost = std::numeric_limits<int16_t>::max();
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const double no_end = std::numeric_limits<double>::infinity();
+  std::mt19937_64 random(5);
+  for (size_t count = 0; count <= 64; ++count) {
+    std::vector<double> numbers(count);
+    for (double& number : numbers) number = static_cast<double>(random() % 0x8000);
+    if (count > 1) numbers.front() = 0;
+    if (count > 0) numbers.back() = kMost;
+    std::vector<int16_t> shorts(count);
+    ASSERT_TRUE(ToShorts(numbers, shorts.data())) << count;
+    for (size_t i = 0; i < count; ++i) ASSERT_EQ(shorts[i], numbers[i]) << i << " of " << count;
+    for (const double other :
+         {-1.0, 0.5, kMost + 1, kMost + 0.5, 1e300, -1e300, none, no_end, -no_end})
+      for (size_t i = 0; i < count; i += 1 + random() % 5) {
+        const double before = std::exchange(numbers[i], other);
+        ASSERT_FALSE(ToShorts(numbers, shorts.data())) << other << ", " << i << " of " << count;
+        numbers[i] = before;
+      }
+  }
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <emmintrin.h>
 #endif
 
-#include <cstdint>
 #include <cstring>
 
 namespace krafla {
@@ -32,13 +31,6 @@ inline TwoDoubles HigherOf(TwoDoubles a, TwoDoubles b) {
 #else
   return a > b ? a : b;
 #endif
-}
-
-// Without their signs.
-inline TwoDoubles AbsoluteOf(TwoDoubles a) {
-  using Bits = uint64_t __attribute__((vector_size(16)));
-  constexpr uint64_t kAllButSign = ~(uint64_t{1} << 63);
-  return (TwoDoubles)((Bits)a & kAllButSign);
 }
 
 }  // namespace krafla

@@ -74,6 +74,8 @@ void KubeFilters::Count(TaskId task, ClassId cls) {
     now.affinity = affinity_->Prepare(cls);
     affinity_state_[task] = now.affinity.empty() ? kSkipped : kActive;
   }
+  // Most tasks have nothing to compare with, and nobody asks for it.
+  if (!NeedsCounts(task, cls)) return;
   if ((NeedsOf(cls) & kSpread) != 0) now.spread = spread_->Prepare(cls);
   last_task_ = task;
   last_prepared_ = &prepared_.Set(task, std::move(now));

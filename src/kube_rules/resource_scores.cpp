@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/fetch.h"
+#include "base/four_doubles.h"
 #include "base/four_words.h"
 #include "base/two_doubles.h"
 
@@ -71,12 +72,11 @@ class Shares {
 // whole number that the exact one does not: it is off by 2^-47 at most, and two whole numbers'
 // quotient is at least 2^-44 away from the next whole number.
 constexpr double kExactBelow = 0x1p44;
-int64_t PlainPercent(Both part, Both room) {
-  const Both percent = part * static_cast<double>(kMaxScore) / room;
-  return (Whole(percent[0]) + Whole(percent[1])) / 2;
-}
 int64_t AveragePercent(Both part, Both room, bool is_plain) {
-  if (is_plain) return PlainPercent(part, room);
+  if (is_plain) {
+    const Both percent = part * static_cast<double>(kMaxScore) / room;
+    return (Whole(percent[0]) + Whole(percent[1])) / 2;
+  }
   int64_t sum = 0;
   int64_t count = 0;
   for (int i = 0; i < 2; ++i) {
@@ -99,16 +99,47 @@ int64_t BalancedScore(int64_t before, int64_t after) {
   return kHalf + (kHalf + after - before) / 2;
 }
 
-// The same as of EvennessOfBoth, before and after side by side.
-int64_t PlainBalanced(Both used, Both with, Both room) {
-  constexpr Both kAll{1, 1};
-  const Both before = LowerOf(used / room, kAll);
-  const Both after = LowerOf(with / room, kAll);
-  const Both half = (__builtin_shufflevector(before, after, 0, 2) -
-                     __builtin_shufflevector(before, after, 1, 3)) /
-                    2;
-  const Both evenness = (1 - AbsoluteOf(half)) * static_cast<double>(kMaxScore);
-  return BalancedScore(Whole(evenness[0]), Whole(evenness[1]));
+// Scores of nodes are a tenth of a cycle with many shapes of pods. So those of plain nodes are made
+// four at a time, with nothing to call and little to decide: as AveragePercent and Balanced have
+// them, step by step. What is whole is so in an int, which a percentage fits.
+
+constexpr size_t kFour = 4;
+
+// The average of two percentages.
+KRAFLA_IN_PLACE FourInts PlainPercents(const FourPairs& part, const FourPairs& room) {
+  const FourDoubles most = FourTimes(static_cast<double>(kMaxScore));
+  return (WholeOfFour(part.first * most / room.first) +
+          WholeOfFour(part.second * most / room.second)) >>
+         1;
+}
+
+KRAFLA_IN_PLACE FourInts PlainEvenness(const FourPairs& used, const FourPairs& room) {
+  const FourDoubles all = FourTimes(1);
+  const FourDoubles half =
+      (LowerOfFour(used.first / room.first, all) - LowerOfFour(used.second / room.second, all)) / 2;
+  return WholeOfFour((1 - AbsoluteOfFour(half)) * static_cast<double>(kMaxScore));
+}
+
+KRAFLA_IN_PLACE FourInts PlainBalanced(const FourInts& before, const FourInts& after) {
+  constexpr int32_t kHalf = kMaxScore / 2;
+  const FourInts change = kHalf + after - before;
+  // Halved towards zero: what is below it is one more before its last bit goes.
+  return kHalf + ((change - (change >> 31)) >> 1);
+}
+
+// Whether there are no halves, and none is below zero.
+KRAFLA_IN_PLACE FourAnswers AreWhole(const FourDoubles& amounts) {
+  // Beside this there is no room for what is behind the point.
+  constexpr double kWholeFrom = 0x1p52;
+  return (amounts + kWholeFrom - kWholeFrom == amounts) & (amounts >= 0);
+}
+
+// Weights with which sums of scores are exact as floating point.
+bool ArePlain(const ResourceScores::Weights& weights, int64_t more) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const auto is_plain = [](int64_t number) { return number > -kMost && number < kMost; };
+  return is_plain(weights.least_allocated) && is_plain(weights.most_allocated) &&
+         is_plain(weights.balanced) && is_plain(more);
 }
 
 }  // namespace
@@ -123,12 +154,11 @@ ResourceScores::ResourceScores(const Cluster& cluster, const KubeView& view)
 
 ResourceScores::Room ResourceScores::RoomOf(NodeId id) const {
   const Node& node = cluster_.nodes[id];
-  const auto is_plain = [](double amount) { return amount > 0 && amount < kExactBelow; };
-  Room room{.cpu = std::trunc(node.scored_cpu),
-            .memory = std::trunc(node.scored_memory),
-            .gpu = gpu_kind_ >= 0 ? cluster_.allocatable[id].Get(gpu_kind_) : 0};
-  room.is_plain = is_plain(room.cpu) && is_plain(room.memory);
-  return room;
+  return {.cpu = std::trunc(node.scored_cpu), .memory = std::trunc(node.scored_memory)};
+}
+
+bool ResourceScores::Room::IsPlain() const {
+  return cpu > 0 && cpu < kExactBelow && memory > 0 && memory < kExactBelow;
 }
 
 ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
@@ -143,13 +173,13 @@ ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
 int64_t ResourceScores::LeastAllocated(const Asked& asked, NodeId node) const {
   const Both room{room_[node].cpu, room_[node].memory};
   const Both used = UsedWith(view_.SumsOf(node), asked);
-  return AveragePercent(room - LowerOf(used, room), room, room_[node].is_plain);
+  return AveragePercent(room - LowerOf(used, room), room, room_[node].IsPlain());
 }
 
 int64_t ResourceScores::MostAllocated(const Asked& asked, NodeId node) const {
   const Both room{room_[node].cpu, room_[node].memory};
   return AveragePercent(LowerOf(UsedWith(view_.SumsOf(node), asked), room), room,
-                        room_[node].is_plain);
+                        room_[node].IsPlain());
 }
 
 bool ResourceScores::HasBalanced(ClassId cls) const {
@@ -175,7 +205,7 @@ int64_t ResourceScores::Balanced(const Asked& asked, NodeId node) const {
   };
   add(sums.cpu, asked.cpu, room.cpu);
   add(sums.memory, asked.memory, room.memory);
-  if (asked.gpus != 0) add(sums.gpu, asked.gpus, room.gpu);
+  if (asked.gpus != 0) add(sums.gpu, asked.gpus, cluster_.allocatable[node].Get(gpu_kind_));
   return BalancedScore(before.Evenness(), after.Evenness());
 }
 
@@ -187,38 +217,52 @@ int64_t ResourceScores::Sum(const Asked& asked, const Weights& weights, NodeId n
   return sum;
 }
 
-// Scores of nodes are a tenth of a cycle with many shapes of pods. So those of plain nodes are made
-// here in one piece, with nothing to call and little to decide. Their memory is asked for first.
 KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weights, int64_t more,
                                         std::span<const NodeId> nodes,
                                         std::span<double> scores) const {
   static_assert(kMemoryIsNextToCpu<Room>);
-  for (const NodeId node : nodes) {
-    Fetch(&room_[node]);
-    Fetch(&view_.SumsOf(node));
-  }
-  const bool no_gpus = asked.gpus == 0;
-  const Both placing{asked.placing_cpu, asked.placing_memory};
-  const Both scored{asked.cpu, asked.memory};
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Room& has = room_[nodes[i]];
-    if (!has.is_plain || !no_gpus) {
-      scores[i] += static_cast<double>(more + Sum(asked, weights, nodes[i]));
+  for (const NodeId node : nodes) Fetch(&room_[node]);
+  const auto add_one = [&](size_t i) KRAFLA_LAMBDA_IN_PLACE {
+    scores[i] += static_cast<double>(more + Sum(asked, weights, nodes[i]));
+  };
+  const bool is_plain = asked.gpus == 0 && ArePlain(weights, more);
+  const auto weight = [](int64_t of)
+                          KRAFLA_LAMBDA_IN_PLACE { return FourTimes(static_cast<double>(of)); };
+  size_t i = 0;
+  for (; is_plain && i + kFour <= nodes.size(); i += kFour) {
+    const NodeId* four = &nodes[i];
+    const FourPairs room =
+        FourPairs::Load([&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &room_[four[at]].cpu; });
+    const FourPairs nonzero = FourPairs::Load(
+        [&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &view_.SumsOf(four[at]).nonzero_cpu; });
+    const FourPairs used{.first = LowerOfFour(nonzero.first + asked.placing_cpu, room.first),
+                         .second = LowerOfFour(nonzero.second + asked.placing_memory, room.second)};
+    const FourPairs counted = FourPairs::Load(
+        [&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &view_.SumsOf(four[at]).cpu; });
+    const bool all_plain =
+        AllYes((room.first > 0) & (room.first < kExactBelow) & (room.second > 0) &
+               (room.second < kExactBelow) & AreWhole(used.first) & AreWhole(used.second) &
+               (counted.first >= 0) & (counted.second >= 0));
+    if (!all_plain) [[unlikely]] {
+      for (size_t at = 0; at < kFour; ++at) add_one(i + at);
       continue;
     }
-    const KubeView::Sums& sums = view_.SumsOf(nodes[i]);
-    const Both room = LoadTwo(&has.cpu);
-    const Both used = LowerOf(WholeOf(LoadTwo(&sums.nonzero_cpu) + placing), room);
-    int64_t sum = more;
+    FourDoubles sum = weight(more);
     if (weights.least_allocated != 0)
-      sum += weights.least_allocated * PlainPercent(room - used, room);
-    if (weights.most_allocated != 0) sum += weights.most_allocated * PlainPercent(used, room);
+      sum += weight(weights.least_allocated) *
+             ToDoubles(PlainPercents(
+                 {.first = room.first - used.first, .second = room.second - used.second}, room));
+    if (weights.most_allocated != 0)
+      sum += weight(weights.most_allocated) * ToDoubles(PlainPercents(used, room));
     if (weights.balanced != 0) {
-      const Both counted = LoadTwo(&sums.cpu);
-      sum += weights.balanced * PlainBalanced(counted, counted + scored, room);
+      const FourPairs with{.first = counted.first + asked.cpu,
+                           .second = counted.second + asked.memory};
+      sum += weight(weights.balanced) *
+             ToDoubles(PlainBalanced(PlainEvenness(counted, room), PlainEvenness(with, room)));
     }
-    scores[i] += static_cast<double>(sum);
+    StoreFour(LoadFour(&scores[i]) + sum, &scores[i]);
   }
+  for (; i < nodes.size(); ++i) add_one(i);
 }
 
 }  // namespace krafla

@@ -45,12 +45,12 @@ class ResourceScores {
   void DependsOn(ClassId cls, std::vector<uint64_t>& words) const;
 
  private:
+  // Whole numbers.
   struct Room {
-    double cpu = 0;  // cpu and memory are whole numbers
+    double cpu = 0;
     double memory = 0;
-    double gpu = 0;
     // There is some of both, and no more than quotients are exact for: nearly all nodes.
-    bool is_plain = false;
+    bool IsPlain() const;
   };
 
   Room RoomOf(NodeId node) const;
@@ -59,7 +59,7 @@ class ResourceScores {
   const Cluster& cluster_;
   const KubeView& view_;
   int gpu_kind_;
-  Table<NodeId, Room> room_;
+  Table<NodeId, Room> room_;  // four to a line of the cache
 };
 
 }  // namespace krafla

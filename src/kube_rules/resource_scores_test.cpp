@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,16 +161,23 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEach) {
   for (int i = 0; i < kPods; i += 3) {
     const TaskId task = cycle.Find("default/p" + std::to_string(i));
     const ResourceScores::Asked asked = scores.AskedBy(session.cluster.tasks[task].cls);
-    const ResourceScores::Weights weights{
-        .least_allocated = below(3), .most_allocated = below(3), .balanced = below(3)};
-    std::vector<double> found(nodes.size(), 0.5);
-    scores.AddAll(asked, weights, 300, nodes, found);
-    for (size_t n = 0; n < nodes.size(); ++n)
+    // Larger weights than floating point is exact for.
+    const int64_t unit = i % 4 == 0 ? int64_t{1} << 46 : 1;
+    const ResourceScores::Weights weights{.least_allocated = below(3) * unit,
+                                          .most_allocated = below(3) * unit,
+                                          .balanced = below(3) * unit};
+    // Any number of them, from any of them on.
+    const auto first = static_cast<size_t>(below(i % 2 == 0 ? 1 : kNodes - 9));
+    const std::span<const NodeId> some =
+        std::span(nodes).subspan(first, first == 0 ? nodes.size() : static_cast<size_t>(below(9)));
+    std::vector<double> found(some.size(), 0.5);
+    scores.AddAll(asked, weights, 300, some, found);
+    for (size_t n = 0; n < some.size(); ++n)
       EXPECT_EQ(found[n],
                 0.5 + static_cast<double>(
-                          300 + weights.least_allocated * scores.LeastAllocated(asked, nodes[n]) +
-                          weights.most_allocated * scores.MostAllocated(asked, nodes[n]) +
-                          weights.balanced * scores.Balanced(asked, nodes[n])));
+                          300 + weights.least_allocated * scores.LeastAllocated(asked, some[n]) +
+                          weights.most_allocated * scores.MostAllocated(asked, some[n]) +
+                          weights.balanced * scores.Balanced(asked, some[n])));
   }
 }
 

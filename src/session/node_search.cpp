@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -304,9 +303,6 @@ void NodeSearch::AskScores(ClassId cls, SharedScores& scores, std::span<const ui
       session_.kube.FetchNode(nodes[i]);  // what a score looks at lies all over the memory
     }
     LocalScores(cls, std::span(nodes).first(some.size()), std::span(found).first(some.size()));
-    // A sum of numbers that are not all finite is not.
-    KRAFLA_CHECK(std::isfinite(std::accumulate(found.begin(), found.begin() + some.size(), 0.0)),
-                 "only a batch score may say that it cannot tell");
     scores.Set(some, std::span(found).first(some.size()));
     positions = positions.subspan(some.size());
   }
@@ -446,6 +442,7 @@ uint32_t NodeSearch::BestAmong(TaskId task, ClassCache& cache, std::span<const u
   CatchUp(scores);
   row_.assign(nodes.begin(), nodes.end());
   AskUnknownOf(cls, scores, row_);
+  scores.Tighten(nodes);
   // The block that may have the best comes first: most others then need not be looked into.
   const BlockMaxima& bound = scores.best();
   size_t best_block = nodes.size();
@@ -643,8 +640,7 @@ const std::vector<bool>* NodeSearch::LeftOut(TaskId task) const {
   return earlier != nullptr ? earlier->unresolvable.get() : nullptr;
 }
 
-std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMemory* memory) {
-  if (!CanRank(task, memory)) return std::nullopt;
+NodeRanking NodeSearch::RankForPreemption(TaskId task) {
   ClassCache& cache = CacheOf(cluster_.tasks[task].cls);
   scores_.Follow(session_.node_changes(), position_of_);
   if (!cache.fixed->unclear.empty()) {
@@ -654,12 +650,12 @@ std::optional<NodeRanking> NodeSearch::RankForPreemption(TaskId task, RefusalMem
       cache.allowed[p / kBlock] = (cache.allowed[p / kBlock] & ~BitOf(p)) | bit;
     }
   }
-  return NodeRanking{.scores = &cache.scores->scores(),
-                     .block_best = cache.scores->best().blocks(),
-                     .region_best = cache.scores->best().regions(),
-                     .allowed = cache.Allowed(),
-                     .left_out = LeftOut(task),
-                     .by_node = cache.fixed->unclear.empty() || IsNodeLocal(task)};
+  return {.scores = &cache.scores->scores(),
+          .block_best = cache.scores->best().blocks(),
+          .region_best = cache.scores->best().regions(),
+          .allowed = cache.Allowed(),
+          .left_out = LeftOut(task),
+          .by_node = cache.fixed->unclear.empty() || IsNodeLocal(task)};
 }
 
 void NodeSearch::ScoreAllowed(TaskId task, std::span<const uint64_t> among) {

@@ -19,7 +19,6 @@
 
 #include <list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -48,7 +47,7 @@ struct NodeSearchLimits {
 
   // Within a cycle queues come up one after the other, and so do classes, mostly for one job each:
   // what was kept of all of them would only push other things out of the cache.
-  static NodeSearchLimits OfOneCycle() { return {.fitting = 4 << 20, .groups = 4}; }
+  static NodeSearchLimits OfOneCycle() { return {.fitting = 256 << 10, .groups = 4}; }
 };
 
 class NodeSearch {
@@ -105,17 +104,16 @@ class NodeSearch {
   // For preempt and reclaim: positions in nodes_by_name, in that order, of nodes whose refusal, if
   // any, evictions may lift. Nodes the task's earlier FitError calls unresolvable are left out.
   void FindForPreemption(TaskId task, RefusalMemory* memory, std::vector<uint32_t>& positions);
-  // The same, from what is kept; nothing when scores, or which nodes evictions cannot help, depend
-  // on more than each node alone. Scores are known of nodes that have been asked for since: those
-  // that are allowed of some, a bit per position; or all of some, given by position.
-  std::optional<NodeRanking> RankForPreemption(TaskId task, RefusalMemory* memory);
+  // The same, from what is kept; not when scores, or which nodes evictions cannot help, depend on
+  // more than each node alone. Scores are known of nodes that have been asked for since: those that
+  // are allowed of some, a bit per position; or all of some, given by position.
+  bool CanRank(TaskId task, const RefusalMemory* memory);
+  NodeRanking RankForPreemption(TaskId task);
   void ScoreAllowed(TaskId task, std::span<const uint64_t> among);
   void ScoreAt(TaskId task, std::span<const uint32_t> positions);
   // How often all scores of its class have been forgotten; in between only those of nodes that
   // change are.
   uint32_t TimesForgotten(TaskId task) const;
-  // Whether there is such a ranking.
-  bool CanRank(TaskId task, const RefusalMemory* memory);
   // By position: what the task's earlier FitError calls unresolvable; null: nothing.
   const std::vector<bool>* LeftOut(TaskId task) const;
   // Scores of nodes given by position.

@@ -115,8 +115,8 @@ class Play {
   // Some of the nodes, best first.
   void CompareRankings(NodeSearch& kept, NodeSearch& fresh, TaskId task) {
     std::vector<uint64_t> among((kNodes + 63) / 64, 0);
-    const auto ranking = kept.RankForPreemption(task, nullptr);
-    ASSERT_TRUE(ranking);
+    ASSERT_TRUE(kept.CanRank(task, nullptr));
+    const NodeRanking ranking = kept.RankForPreemption(task);
     std::vector<uint32_t> expected;
     for (uint32_t p = 0; p < kNodes; ++p) {
       if (Below(3) == 0) continue;
@@ -132,7 +132,7 @@ class Play {
                      [&](uint32_t a, uint32_t b) { return by_position[a] > by_position[b]; });
     kept.ScoreAllowed(task, among);
     BestFirst best_first;
-    best_first.Start(*ranking, among);
+    best_first.Start(ranking, among);
     std::vector<uint32_t> seen;
     for (uint32_t p = best_first.Next(); p != BestFirst::kEnd; p = best_first.Next())
       seen.push_back(p);
@@ -140,7 +140,7 @@ class Play {
     const std::vector<uint32_t> some = {Below(kNodes), Below(kNodes)};
     fresh.Score(task, some, scores);
     kept.ScoreAt(task, some);
-    for (size_t i = 0; i < some.size(); ++i) ASSERT_EQ((*ranking->scores)[some[i]], scores[i]);
+    for (size_t i = 0; i < some.size(); ++i) ASSERT_EQ((*ranking.scores)[some[i]], scores[i]);
   }
 
   std::mt19937 random_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -40,16 +41,13 @@ class ScoreColumn {
       if (narrow_ == nullptr)
         narrow_ =
             std::make_unique_for_overwrite<int16_t[]>((nodes_ + kBlock - 1) / kBlock * kBlock);
-      bool exact = true;
-      for (size_t i = 0; i < positions.size(); ++i) {
-        const auto narrow = static_cast<int16_t>(Clamped(scores[i]));
-        narrow_[positions[i]] = narrow;
-        exact &= static_cast<double>(narrow) == scores[i];
-      }
-      if (exact) return;
+      if (SetNarrow(positions, scores)) return;
       Widen(set_before);
     }
-    for (size_t i = 0; i < positions.size(); ++i) wide_[positions[i]] = scores[i];
+    for (size_t i = 0; i < positions.size(); ++i) {
+      KRAFLA_CHECK(std::isfinite(scores[i]), "only a batch score may say that it cannot tell");
+      wide_[positions[i]] = scores[i];
+    }
   }
 
   // Below any score, as a number to compare with those that a T holds.
@@ -122,6 +120,16 @@ class ScoreColumn {
   }
 
  private:
+  // False: they are not all narrow, and some may not have been set.
+  bool SetNarrow(std::span<const uint32_t> positions, std::span<const double> scores) {
+    std::array<int16_t, kBlock> some;
+    for (size_t at = 0; at < positions.size(); at += kBlock) {
+      const size_t count = std::min<size_t>(kBlock, positions.size() - at);
+      if (!ToShorts(scores.subspan(at, count), some.data())) return false;
+      for (size_t i = 0; i < count; ++i) narrow_[positions[at + i]] = some[i];
+    }
+    return true;
+  }
   // What a narrow score can be: comparisons that are one instruction each, also of what is not a
   // number.
   static double Clamped(double score) {
