@@ -4,9 +4,9 @@
   run.py BINARY OUT_DIR [--quick] [--growth-to NODES]
 
 Writes OUT_DIR/results.json and OUT_DIR/growth.svg. CPU time is what the program says of its own cycle
-(stats.cpu_ms.total; reading files is apart, as "load"), the best and the median of several runs. Instructions of the
-whole process come from perf, else from valgrind. The answers count too: a row whose decisions are not the expected number
-fails.
+(stats.cpu_ms.total; reading files is apart, as "load"), the best and the median of several runs; in growth curves the
+average of the best third. Instructions of the whole process come from perf, else from valgrind. The answers count too: a
+row whose decisions are not the expected number fails.
 """
 import argparse, contextlib, json, os, re, shutil, statistics, subprocess, sys, time
 
@@ -34,8 +34,8 @@ ROWS = [
 GROWTH_KINDS = ("allocate", "preempt", "topo", "reclaim", "stuck", "tdm", "mixed", "alike", "idle")
 SMALLEST = 625  # nodes of the smallest cluster in the growth curves
 ROUNDS = 12  # of each growth curve, at most
-FEWEST_ROUNDS = 5
-GROWTH_SECONDS = 270  # for the runs of all curves: on a slow machine there are fewer rounds
+FEWEST_ROUNDS = 6
+GROWTH_SECONDS = 240  # for the runs of all curves: on a slow machine there are fewer rounds
 
 
 class Progress:
@@ -106,16 +106,21 @@ def instructions(binary, prefix):
     return None
 
 
+def decisions(answer):
+    return {name: len(answer[name]) for name in ("binds", "evictions", "pipelined")}
+
+
 def summary(answers):
     stats = [answer["stats"] for answer in answers]
     totals = [s["cpu_ms"]["total"] for s in stats]
     return {"cpu_ms_min": min(totals), "cpu_ms_median": statistics.median(totals),
             "load_ms": min(s["load_ms"] for s in stats), "rss_mb": max(s["peak_rss_mb"] for s in stats),
-            "decisions": {name: len(answers[0][name]) for name in ("binds", "evictions", "pipelined")}}
+            "decisions": decisions(answers[0])}
 
 
 def undisturbed(numbers):
-    """The average of the lowest third: of what a machine with neighbours takes when they are quiet. The lowest alone is luck."""
+    """The average of the lowest third: what it takes when other machines on the same hardware are quiet. The lowest alone
+    is luck."""
     return statistics.fmean(sorted(numbers)[:max(1, len(numbers) // 3)])
 
 
@@ -157,11 +162,11 @@ def growth(binary, out, rounds, up_to, progress):
                     progress.skip(rounds - number)
                     break
                 progress.step("growth of %s, round %d" % (kind, number + 1))
-                measured.append([summary([run_once(binary, prefix, "volcano")]) for prefix in prefixes])
+                measured.append([run_once(binary, prefix, "volcano") for prefix in prefixes])
                 taken = time.monotonic() - began
             left -= taken
-        curves[kind] = [(nodes, undisturbed([run["cpu_ms_min"] for run in runs]), sum(runs[0]["decisions"].values()))
-                        for nodes, runs in zip(sizes, zip(*measured))]
+        curves[kind] = [(nodes, undisturbed([run["stats"]["cpu_ms"]["total"] for run in runs]),
+                         sum(decisions(runs[0]).values())) for nodes, runs in zip(sizes, zip(*measured))]
         steps[kind] = [b / a for (_, a, _), (_, b, _) in zip(curves[kind], curves[kind][1:])]
     return curves, steps
 

@@ -56,26 +56,22 @@ int16_t HighestOfSome(const int16_t* numbers, uint64_t some) {
 }  // namespace
 
 KRAFLA_WIDE bool ToShorts(std::span<const double> numbers, int16_t* shorts) {
-  using FourShorts = int16_t __attribute__((vector_size(8)));
   constexpr double kMost = std::numeric_limits<int16_t>::max();
-  size_t i = 0;
-  FourAnswers same = {-1, -1, -1, -1};
-  for (; i + 4 <= numbers.size(); i += 4) {
-    const FourDoubles four = LoadFour(&numbers[i]);
-    // Also of what is not a number.
-    const FourDoubles from_zero = four > 0 ? four : FourTimes(0);
-    const FourInts whole = WholeOfFour(LowerOfFour(from_zero, FourTimes(kMost)));
-    same &= ToDoubles(whole) == four;
-    const FourShorts narrow = __builtin_convertvector(whole, FourShorts);
-    std::memcpy(shorts + i, &narrow, sizeof(narrow));
+  constexpr size_t kFour = FourDoubles::kSize;
+  FourAnswers same;
+  // Of the last ones there may be fewer than four: zeros make up for them.
+  for (size_t i = 0; i < numbers.size(); i += kFour) {
+    const size_t count = std::min(kFour, numbers.size() - i);
+    std::array<double, kFour> last{};
+    if (count < kFour) std::copy_n(&numbers[i], count, last.begin());
+    const FourDoubles four = FourDoubles::Load(count < kFour ? last.data() : &numbers[i]);
+    // Also what is not a number becomes one.
+    const FourInts whole = LowerOf(HigherOf(four, FourTimes(0.0)), FourTimes(kMost)).Whole();
+    same = same & (FourDoubles::Of(whole) == four);
+    const std::array<int16_t, kFour> narrow = whole.ToShorts();
+    std::memcpy(shorts + i, narrow.data(), count * sizeof(int16_t));
   }
-  bool all_same = AllYes(same);
-  for (; i < numbers.size(); ++i) {
-    const double from_zero = numbers[i] > 0 ? numbers[i] : 0;
-    shorts[i] = static_cast<int16_t>(from_zero < kMost ? from_zero : kMost);
-    all_same &= static_cast<double>(shorts[i]) == numbers[i];
-  }
-  return all_same;
+  return same.AllYes();
 }
 
 KRAFLA_WIDE void HighestShortsOf(const int16_t* numbers, std::span<const uint32_t> blocks,

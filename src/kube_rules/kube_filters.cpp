@@ -74,7 +74,7 @@ void KubeFilters::Count(TaskId task, ClassId cls) {
     now.affinity = affinity_->Prepare(cls);
     affinity_state_[task] = now.affinity.empty() ? kSkipped : kActive;
   }
-  // Most tasks have nothing to compare with, and nobody asks for it.
+  // Most tasks have nothing to compare with: there is nothing to keep.
   if (!NeedsCounts(task, cls)) return;
   if ((NeedsOf(cls) & kSpread) != 0) now.spread = spread_->Prepare(cls);
   last_task_ = task;
@@ -88,6 +88,8 @@ const KubeFilters::Prepared& KubeFilters::PreparedFor(TaskId task, ClassId cls) 
     last_prepared_ = known;
   } else {
     Count(task, cls);
+    // As of now nothing is counted any more; what was kept last is another task's.
+    if (!NeedsCounts(task, cls)) return nothing_;
   }
   return *last_prepared_;
 }

@@ -163,7 +163,8 @@ class KubeFilters {
   Table<TaskId, AffinityState> affinity_state_;
   // The latest preparations. Bounded: a task whose counts were dropped is counted again when asked
   // about.
-  LatestOfTasks<Prepared, 512> prepared_;
+  LatestOfTasks<Prepared, 512> prepared_;  // of tasks that have something to compare with
+  const Prepared nothing_{};
   TaskId last_task_;
   const Prepared* last_prepared_ = nullptr;
   std::vector<PodMove> moves_;

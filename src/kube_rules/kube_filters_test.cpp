@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "kube_rules/kube_world_test.h"
 
 namespace krafla::testing {
@@ -47,6 +50,29 @@ TEST(KubeFilters, AFilterThatIsOffSaysNothing) {
   EXPECT_FALSE(by_node[0].refused());
   world.filters.Fixed(world.cluster.tasks[world.Task("p")].cls, by_node);
   EXPECT_TRUE(by_node[0].refused());
+}
+
+// Counts of so many tasks are kept. Those of one that came before them are made anew when it is
+// asked about, and may say nothing by then.
+TEST(KubeFilters, CountsThatWereDroppedAndSayNothingByNowAreNotThoseOfAnother) {
+  constexpr std::string_view kMindsWeb =
+      R"("affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[)"
+      R"({"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"web"}}}]}})";
+  constexpr int kTasks = 600;
+  const auto name = [](int i) { return "web-" + std::to_string(i); };
+  Objects objects;
+  objects.Node("n", "zone: a").Pod("loner", "app: db", "n", kMindsWeb);
+  for (int i = 0; i < kTasks; ++i) objects.Pod(name(i), "app: web");
+  KubeWorld world(objects);
+  const NodeId node = world.Node("n");
+  for (int i = 0; i < kTasks; ++i) {
+    world.filters.Prepare(world.Task(name(i)));
+    EXPECT_TRUE(world.filters.Current(world.Task(name(i)), node).refused());
+  }
+  world.session.MarkReleasing(world.Task("loner"));
+  EXPECT_FALSE(world.filters.Current(world.Task(name(0)), node).refused());
+  // What was counted before is good until the next Prepare.
+  EXPECT_TRUE(world.filters.Current(world.Task(name(kTasks - 1)), node).refused());
 }
 
 }  // namespace

@@ -87,10 +87,10 @@ int64_t AveragePercent(Both part, Both room, bool is_plain) {
   return count == 0 ? 0 : sum / count;
 }
 
-// In whole numbers.
-Both UsedWith(const KubeView::Sums& sums, const ResourceScores::Asked& asked) {
-  return WholeOf(
-      Both{sums.nonzero_cpu + asked.placing_cpu, sums.nonzero_memory + asked.placing_memory});
+// In whole numbers, as `room` is; no more than that.
+Both UsedWith(const KubeView::Sums& sums, const ResourceScores::Asked& asked, Both room) {
+  const Both used{sums.nonzero_cpu + asked.placing_cpu, sums.nonzero_memory + asked.placing_memory};
+  return WholeOf(LowerOf(used, room));
 }
 
 // By how even the shares are before the pod comes, and then.
@@ -103,35 +103,37 @@ int64_t BalancedScore(int64_t before, int64_t after) {
 // four at a time, with nothing to call and little to decide: as AveragePercent and Balanced have
 // them, step by step. What is whole is so in an int, which a percentage fits.
 
-constexpr size_t kFour = 4;
-
 // The average of two percentages.
 KRAFLA_IN_PLACE FourInts PlainPercents(const FourPairs& part, const FourPairs& room) {
   const FourDoubles most = FourTimes(static_cast<double>(kMaxScore));
-  return (WholeOfFour(part.first * most / room.first) +
-          WholeOfFour(part.second * most / room.second)) >>
-         1;
+  return ((part.first * most / room.first).Whole() + (part.second * most / room.second).Whole())
+      .Halved();
 }
 
+// From 50 to 100: shares are from 0 to 1.
 KRAFLA_IN_PLACE FourInts PlainEvenness(const FourPairs& used, const FourPairs& room) {
-  const FourDoubles all = FourTimes(1);
+  const FourDoubles all = FourTimes(1.0);
   const FourDoubles half =
-      (LowerOfFour(used.first / room.first, all) - LowerOfFour(used.second / room.second, all)) / 2;
-  return WholeOfFour((1 - AbsoluteOfFour(half)) * static_cast<double>(kMaxScore));
+      (LowerOf(used.first / room.first, all) - LowerOf(used.second / room.second, all)) /
+      FourTimes(2.0);
+  return ((all - half.Absolute()) * FourTimes(static_cast<double>(kMaxScore))).Whole();
 }
 
 KRAFLA_IN_PLACE FourInts PlainBalanced(const FourInts& before, const FourInts& after) {
-  constexpr int32_t kHalf = kMaxScore / 2;
-  const FourInts change = kHalf + after - before;
-  // Halved towards zero: what is below it is one more before its last bit goes.
-  return kHalf + ((change - (change >> 31)) >> 1);
+  const FourInts half = FourTimes(static_cast<int32_t>(kMaxScore / 2));
+  return half + (half + after - before).Halved();
 }
 
-// Whether there are no halves, and none is below zero.
-KRAFLA_IN_PLACE FourAnswers AreWhole(const FourDoubles& amounts) {
+// Whether there is nothing behind the point, and none is below zero.
+KRAFLA_IN_PLACE FourAnswers AreNaturalNumbers(const FourDoubles& amounts) {
   // Beside this there is no room for what is behind the point.
-  constexpr double kWholeFrom = 0x1p52;
-  return (amounts + kWholeFrom - kWholeFrom == amounts) & (amounts >= 0);
+  const FourDoubles whole_from = FourTimes(0x1p52);
+  return (amounts + whole_from - whole_from == amounts) & (FourTimes(0.0) <= amounts);
+}
+
+// Whether quotients by them are exact enough.
+KRAFLA_IN_PLACE FourAnswers ArePlain(const FourDoubles& room) {
+  return (FourTimes(0.0) < room) & (room < FourTimes(kExactBelow));
 }
 
 // Weights with which sums of scores are exact as floating point.
@@ -172,14 +174,13 @@ ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
 
 int64_t ResourceScores::LeastAllocated(const Asked& asked, NodeId node) const {
   const Both room{room_[node].cpu, room_[node].memory};
-  const Both used = UsedWith(view_.SumsOf(node), asked);
-  return AveragePercent(room - LowerOf(used, room), room, room_[node].IsPlain());
+  const Both used = UsedWith(view_.SumsOf(node), asked, room);
+  return AveragePercent(room - used, room, room_[node].IsPlain());
 }
 
 int64_t ResourceScores::MostAllocated(const Asked& asked, NodeId node) const {
   const Both room{room_[node].cpu, room_[node].memory};
-  return AveragePercent(LowerOf(UsedWith(view_.SumsOf(node), asked), room), room,
-                        room_[node].IsPlain());
+  return AveragePercent(UsedWith(view_.SumsOf(node), asked, room), room, room_[node].IsPlain());
 }
 
 bool ResourceScores::HasBalanced(ClassId cls) const {
@@ -226,8 +227,10 @@ KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weigh
     scores[i] += static_cast<double>(more + Sum(asked, weights, nodes[i]));
   };
   const bool is_plain = asked.gpus == 0 && ArePlain(weights, more);
-  const auto weight = [](int64_t of)
-                          KRAFLA_LAMBDA_IN_PLACE { return FourTimes(static_cast<double>(of)); };
+  const auto weighted = [](int64_t weight, const FourInts& scores_of_four) KRAFLA_LAMBDA_IN_PLACE {
+    return FourTimes(static_cast<double>(weight)) * FourDoubles::Of(scores_of_four);
+  };
+  constexpr size_t kFour = FourDoubles::kSize;
   size_t i = 0;
   for (; is_plain && i + kFour <= nodes.size(); i += kFour) {
     const NodeId* four = &nodes[i];
@@ -235,32 +238,34 @@ KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weigh
         FourPairs::Load([&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &room_[four[at]].cpu; });
     const FourPairs nonzero = FourPairs::Load(
         [&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &view_.SumsOf(four[at]).nonzero_cpu; });
-    const FourPairs used{.first = LowerOfFour(nonzero.first + asked.placing_cpu, room.first),
-                         .second = LowerOfFour(nonzero.second + asked.placing_memory, room.second)};
+    const FourPairs used{
+        .first = LowerOf(nonzero.first + FourTimes(asked.placing_cpu), room.first),
+        .second = LowerOf(nonzero.second + FourTimes(asked.placing_memory), room.second)};
     const FourPairs counted = FourPairs::Load(
         [&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &view_.SumsOf(four[at]).cpu; });
-    const bool all_plain =
-        AllYes((room.first > 0) & (room.first < kExactBelow) & (room.second > 0) &
-               (room.second < kExactBelow) & AreWhole(used.first) & AreWhole(used.second) &
-               (counted.first >= 0) & (counted.second >= 0));
-    if (!all_plain) [[unlikely]] {
+    const FourAnswers all_plain = ArePlain(room.first) & ArePlain(room.second) &
+                                  AreNaturalNumbers(used.first) & AreNaturalNumbers(used.second) &
+                                  (FourTimes(0.0) <= counted.first) &
+                                  (FourTimes(0.0) <= counted.second);
+    if (!all_plain.AllYes()) [[unlikely]] {
       for (size_t at = 0; at < kFour; ++at) add_one(i + at);
       continue;
     }
-    FourDoubles sum = weight(more);
+    FourDoubles sum = FourTimes(static_cast<double>(more));
     if (weights.least_allocated != 0)
-      sum += weight(weights.least_allocated) *
-             ToDoubles(PlainPercents(
-                 {.first = room.first - used.first, .second = room.second - used.second}, room));
+      sum = sum +
+            weighted(weights.least_allocated, PlainPercents({.first = room.first - used.first,
+                                                             .second = room.second - used.second},
+                                                            room));
     if (weights.most_allocated != 0)
-      sum += weight(weights.most_allocated) * ToDoubles(PlainPercents(used, room));
+      sum = sum + weighted(weights.most_allocated, PlainPercents(used, room));
     if (weights.balanced != 0) {
-      const FourPairs with{.first = counted.first + asked.cpu,
-                           .second = counted.second + asked.memory};
-      sum += weight(weights.balanced) *
-             ToDoubles(PlainBalanced(PlainEvenness(counted, room), PlainEvenness(with, room)));
+      const FourPairs with{.first = counted.first + FourTimes(asked.cpu),
+                           .second = counted.second + FourTimes(asked.memory)};
+      sum = sum + weighted(weights.balanced,
+                           PlainBalanced(PlainEvenness(counted, room), PlainEvenness(with, room)));
     }
-    StoreFour(LoadFour(&scores[i]) + sum, &scores[i]);
+    (FourDoubles::Load(&scores[i]) + sum).Store(&scores[i]);
   }
   for (; i < nodes.size(); ++i) add_one(i);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <span>
 #include <string>
@@ -161,11 +162,8 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEach) {
   for (int i = 0; i < kPods; i += 3) {
     const TaskId task = cycle.Find("default/p" + std::to_string(i));
     const ResourceScores::Asked asked = scores.AskedBy(session.cluster.tasks[task].cls);
-    // Larger weights than floating point is exact for.
-    const int64_t unit = i % 4 == 0 ? int64_t{1} << 46 : 1;
-    const ResourceScores::Weights weights{.least_allocated = below(3) * unit,
-                                          .most_allocated = below(3) * unit,
-                                          .balanced = below(3) * unit};
+    const ResourceScores::Weights weights{
+        .least_allocated = below(3), .most_allocated = below(3), .balanced = below(3)};
     // Any number of them, from any of them on.
     const auto first = static_cast<size_t>(below(i % 2 == 0 ? 1 : kNodes - 9));
     const std::span<const NodeId> some =
@@ -178,6 +176,78 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEach) {
                           300 + weights.least_allocated * scores.LeastAllocated(asked, some[n]) +
                           weights.most_allocated * scores.MostAllocated(asked, some[n]) +
                           weights.balanced * scores.Balanced(asked, some[n])));
+  }
+}
+
+// Whatever nodes have and use, and whatever the weights: fractions, less than nothing, more than
+// there is, more than quotients are exact for, and more than a whole number holds.
+TEST(ResourceScores, OfManyNodesAreThoseOfEachAlsoWhereAmountsAreStrange) {
+  constexpr size_t kNodes = 64;
+  std::string cluster = QueueYaml({});
+  for (size_t i = 0; i < kNodes; ++i)
+    cluster += NodeYaml({.name = "n" + std::to_string(i + 100), .has = "cpu 4, memory 1000"});
+  Cycle cycle({.cluster = cluster, .config = ConfigYaml({.tiers = {"gang nodeorder"}})});
+  Session& session = *cycle.session;
+  session.kube.EnsureBuilt();
+  ResourceScores scores(session.cluster, session.kube);
+  const std::span<const NodeId> nodes = session.cluster.nodes_by_name;
+  std::mt19937_64 random(12);
+  const auto below = [&](uint64_t n) { return static_cast<double>(random() % n); };
+  const auto amount = [&]() -> double {
+    switch (random() % 7) {
+      case 0:
+        return 0;
+      case 1:
+        return 0x1p44 - below(3);
+      case 2:
+        return below(uint64_t{1} << 53);
+      case 3:
+        return below(uint64_t{1} << 43) + below(1000) / 1000;
+      case 4:
+        return below(4) == 0 ? 0x1p63 * (1 + below(3)) : below(1000);
+      default:
+        return below(20000);
+    }
+  };
+  const auto weight = [&]() -> int64_t {
+    const int64_t largest = int64_t{1} << random() % 53;
+    return random() % 4 == 0 ? 0 : static_cast<int64_t>(random()) % largest / 100;
+  };
+  for (int round = 0; round < 1500; ++round) {
+    const bool is_strange = round % 2 == 0;
+    for (const NodeId node : nodes) {
+      Node& facts = session.cluster.nodes[node];
+      facts.scored_cpu = is_strange ? std::min(amount(), 0x1p53) : 1 + below(64000);
+      facts.scored_memory = is_strange ? std::min(amount(), 0x1p53) : 1 + below(uint64_t{1} << 43);
+      // Some percent of it, and up to one unit less or more.
+      const auto part = [&](double room) {
+        if (is_strange && random() % 3 == 0) return random() % 5 == 0 ? -below(20000) : amount();
+        return std::ceil(room * below(110) / 100) + below(3) - (room > 1 ? 1 : 0);
+      };
+      auto& sums = const_cast<KubeView::Sums&>(session.kube.SumsOf(node));
+      sums = {.cpu = part(facts.scored_cpu),
+              .memory = part(facts.scored_memory),
+              .nonzero_cpu = part(facts.scored_cpu),
+              .nonzero_memory = part(facts.scored_memory)};
+      scores.Follow(node);
+    }
+    const ResourceScores::Asked asked{.placing_cpu = is_strange ? amount() : below(3),
+                                      .placing_memory = is_strange ? amount() : below(3),
+                                      .cpu = amount(),
+                                      .memory = amount(),
+                                      .gpus = 0};
+    const ResourceScores::Weights weights{
+        .least_allocated = weight(), .most_allocated = weight(), .balanced = weight()};
+    const int64_t more = weight();
+    std::vector<double> found(nodes.size(), 0);
+    scores.AddAll(asked, weights, more, nodes, found);
+    for (size_t n = 0; n < nodes.size(); ++n)
+      ASSERT_EQ(found[n],
+                static_cast<double>(
+                    more + weights.least_allocated * scores.LeastAllocated(asked, nodes[n]) +
+                    weights.most_allocated * scores.MostAllocated(asked, nodes[n]) +
+                    weights.balanced * scores.Balanced(asked, nodes[n])))
+          << "round " << round << ", node " << n;
   }
 }
 

@@ -47,7 +47,7 @@ struct NodeSearchLimits {
 
   // Within a cycle queues come up one after the other, and so do classes, mostly for one job each:
   // what was kept of all of them would only push other things out of the cache.
-  static NodeSearchLimits OfOneCycle() { return {.fitting = 256 << 10, .groups = 4}; }
+  static NodeSearchLimits OfOneCycle() { return {.fitting = 4 << 20, .groups = 4}; }
 };
 
 class NodeSearch {

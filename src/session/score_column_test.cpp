@@ -114,5 +114,13 @@ TEST(ScoreColumn, WidensInTheMiddleOfWhatIsSetTogether) {
   EXPECT_EQ(scores[70], 8);
 }
 
+TEST(ScoreColumn, AScoreThatIsNoNumberIsAMistake) {
+  for (const double first : {1.0, 0.5}) {  // narrow and wide
+    ScoreColumn scores = ColumnOf(std::vector<double>(70, first));
+    for (const double wrong : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+      EXPECT_DEATH(SetScore(scores, 3, wrong), "cannot tell");
+  }
+}
+
 }  // namespace
 }  // namespace krafla
