@@ -179,8 +179,8 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEach) {
   }
 }
 
-// Whatever nodes have and use, and whatever the weights: fractions, less than nothing, more than
-// there is, more than quotients are exact for, and more than a whole number holds.
+// Whatever nodes have and use, and whatever the weights. One thing is strange at a time: four nodes
+// are looked at together, and what is strange of one must not be hidden by another.
 TEST(ResourceScores, OfManyNodesAreThoseOfEachAlsoWhereAmountsAreStrange) {
   constexpr size_t kNodes = 64;
   std::string cluster = QueueYaml({});
@@ -193,36 +193,24 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEachAlsoWhereAmountsAreStrange) {
   const std::span<const NodeId> nodes = session.cluster.nodes_by_name;
   std::mt19937_64 random(12);
   const auto below = [&](uint64_t n) { return static_cast<double>(random() % n); };
-  const auto amount = [&]() -> double {
-    switch (random() % 7) {
-      case 0:
-        return 0;
-      case 1:
-        return 0x1p44 - below(3);
-      case 2:
-        return below(uint64_t{1} << 53);
-      case 3:
-        return below(uint64_t{1} << 43) + below(1000) / 1000;
-      case 4:
-        return below(4) == 0 ? 0x1p63 * (1 + below(3)) : below(1000);
-      default:
-        return below(20000);
-    }
-  };
-  const auto weight = [&]() -> int64_t {
-    const int64_t largest = int64_t{1} << random() % 53;
-    return random() % 4 == 0 ? 0 : static_cast<int64_t>(random()) % largest / 100;
-  };
-  for (int round = 0; round < 1500; ++round) {
-    const bool is_strange = round % 2 == 0;
+  enum Strange { kNothing, kRoom, kFractions, kLessThanNothing, kHuge, kWeights, kKinds };
+  for (int round = 0; round < 300 * kKinds; ++round) {
+    const int strange = round % kKinds;
     for (const NodeId node : nodes) {
       Node& facts = session.cluster.nodes[node];
-      facts.scored_cpu = is_strange ? std::min(amount(), 0x1p53) : 1 + below(64000);
-      facts.scored_memory = is_strange ? std::min(amount(), 0x1p53) : 1 + below(uint64_t{1} << 43);
-      // Some percent of it, and up to one unit less or more.
-      const auto part = [&](double room) {
-        if (is_strange && random() % 3 == 0) return random() % 5 == 0 ? -below(20000) : amount();
-        return std::ceil(room * below(110) / 100) + below(3) - (room > 1 ? 1 : 0);
+      const auto room = [&]() -> double {
+        if (strange == kRoom && random() % 4 == 0)
+          return random() % 3 == 0 ? 0 : 0x1p44 - 2 + below(5) * below(uint64_t{1} << 40);
+        return 100 * (1 + below(random() % 2 == 0 ? 640 : uint64_t{1} << 36));
+      };
+      facts.scored_cpu = room();
+      facts.scored_memory = room();
+      // Some percent of it, and one unit less or more.
+      const auto part = [&](double of) -> double {
+        if (strange == kLessThanNothing && random() % 2 == 0) return -std::floor(of * below(3) / 2);
+        if (strange == kHuge && random() % 4 == 0) return 0x1p62 * (1 + below(5));
+        const double fraction = strange == kFractions ? below(4) / 4 : 0;
+        return std::max(0.0, std::floor(of * below(110) / 100) - 1 + below(3)) + fraction;
       };
       auto& sums = const_cast<KubeView::Sums&>(session.kube.SumsOf(node));
       sums = {.cpu = part(facts.scored_cpu),
@@ -231,23 +219,28 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEachAlsoWhereAmountsAreStrange) {
               .nonzero_memory = part(facts.scored_memory)};
       scores.Follow(node);
     }
-    const ResourceScores::Asked asked{.placing_cpu = is_strange ? amount() : below(3),
-                                      .placing_memory = is_strange ? amount() : below(3),
-                                      .cpu = amount(),
-                                      .memory = amount(),
+    const auto asks = [&] { return random() % 2 == 0 ? below(3) : below(uint64_t{1} << 36) * 200; };
+    const ResourceScores::Asked asked{.placing_cpu = asks(),
+                                      .placing_memory = asks(),
+                                      .cpu = asks(),
+                                      .memory = asks(),
                                       .gpus = 0};
+    const auto weight = [&]() -> int64_t {
+      if (random() % 4 == 0) return 0;
+      const int64_t most = strange == kWeights ? int64_t{1} << random() % 54 : 10;
+      return static_cast<int64_t>(random()) % most;
+    };
     const ResourceScores::Weights weights{
         .least_allocated = weight(), .most_allocated = weight(), .balanced = weight()};
     const int64_t more = weight();
     std::vector<double> found(nodes.size(), 0);
     scores.AddAll(asked, weights, more, nodes, found);
-    for (size_t n = 0; n < nodes.size(); ++n)
-      ASSERT_EQ(found[n],
-                static_cast<double>(
-                    more + weights.least_allocated * scores.LeastAllocated(asked, nodes[n]) +
-                    weights.most_allocated * scores.MostAllocated(asked, nodes[n]) +
-                    weights.balanced * scores.Balanced(asked, nodes[n])))
-          << "round " << round << ", node " << n;
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      const int64_t sum = more + weights.least_allocated * scores.LeastAllocated(asked, nodes[n]) +
+                          weights.most_allocated * scores.MostAllocated(asked, nodes[n]) +
+                          weights.balanced * scores.Balanced(asked, nodes[n]);
+      ASSERT_EQ(found[n], static_cast<double>(sum)) << "round " << round << ", node " << n;
+    }
   }
 }
 
