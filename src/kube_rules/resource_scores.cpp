@@ -222,6 +222,7 @@ KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weigh
                                         std::span<const NodeId> nodes,
                                         std::span<double> scores) const {
   static_assert(kMemoryIsNextToCpu<Room>);
+  // What is used on them has been asked for where they were chosen (NodeSearch::AskScores).
   for (const NodeId node : nodes) Fetch(&room_[node]);
   const auto add_one = [&](size_t i) KRAFLA_LAMBDA_IN_PLACE {
     scores[i] += static_cast<double>(more + Sum(asked, weights, nodes[i]));
