@@ -150,7 +150,7 @@ class ExplanationText {
       if (!flip.caution.empty()) Wrapped("careful: " + flip.caution, rest + "   ", rest + "   ");
     }
     if (!search.in_vain.empty())
-      Wrapped("tried and no help: " + CountedByKind(search.in_vain), "  ", "  ");
+      Wrapped("tried, and no help: " + SomeOf(search.in_vain), "  ", "    ");
     if (search.left_out > 0)
       Wrapped(fmt::format("{} more changes were not tried: the limit of runs for a cluster of this "
                           "size was reached.",
@@ -158,21 +158,14 @@ class ExplanationText {
               "  ", "  ");
   }
 
-  // "2 switch, 1 node", in the order in which they were tried.
-  static std::string CountedByKind(const std::vector<VainChange>& changes) {
-    std::vector<std::pair<std::string_view, size_t>> counts;
-    for (const VainChange& change : changes) {
-      const auto it = std::find_if(counts.begin(), counts.end(),
-                                   [&](const auto& entry) { return entry.first == change.kind; });
-      if (it == counts.end()) {
-        counts.emplace_back(change.kind, 1);
-      } else {
-        ++it->second;
-      }
-    }
+  // The first of them by name, in the order in which they were tried.
+  static std::string SomeOf(const std::vector<VainChange>& changes) {
+    constexpr size_t kMost = 6;
     std::string text;
-    for (const auto& [kind, count] : counts)
-      text += fmt::format("{}{} × {}", text.empty() ? "" : ", ", count, kind);
+    for (size_t i = 0; i < std::min(kMost, changes.size()); ++i)
+      text += (i == 0 ? "" : "; ") + changes[i].change;
+    if (changes.size() > kMost)
+      text += fmt::format("; and {} more (-o json)", changes.size() - kMost);
     return text;
   }
 

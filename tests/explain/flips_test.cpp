@@ -53,7 +53,7 @@ TEST(ExplainFlips, WhatTakesASafeguardAwaySaysSo) {
   EXPECT_GT(with_caution, 0u);
 }
 
-TEST(ExplainFlips, WhatWasTriedInVainIsCountedInTextAndListedInJson) {
+TEST(ExplainFlips, WhatWasTriedInVainIsNamedInTextAndJson) {
   const CycleInput input{.cluster = ReadExampleFile("reclaim/cluster.yaml"),
                          .config = ReadExampleFile("reclaim/scheduler.yaml"),
                          .now = "2026-03-10T12:00:00Z"};
@@ -61,12 +61,26 @@ TEST(ExplainFlips, WhatWasTriedInVainIsCountedInTextAndListedInJson) {
   ASSERT_TRUE(e.flips.has_value());
   ASSERT_FALSE(e.flips->in_vain.empty());
   const std::string text = ExplanationAsText(e, false);
-  EXPECT_NE(text.find("tried and no help: 1 × action, "), std::string::npos) << text;
+  EXPECT_NE(text.find("tried, and no help: action preempt added; "), std::string::npos) << text;
   const std::string json = ExplanationAsJson(e);
   for (const VainChange& change : e.flips->in_vain) {
     EXPECT_NE(json.find(change.change), std::string::npos) << change.change;
     EXPECT_FALSE(HasFlip(e, change.change));
   }
+}
+
+TEST(ExplainFlips, OfManyTriedInVainTheTextNamesTheFirstSix) {
+  Explanation e{.kind = "job", .name = "a/b", .answer = "a/b waits.", .flips = FlipSearch{}};
+  const auto text_of = [&](size_t changes) {
+    e.flips->in_vain.clear();
+    for (size_t i = 1; i <= changes; ++i)
+      e.flips->in_vain.push_back({.kind = "switch", .change = "change " + std::to_string(i)});
+    return ExplanationAsText(e, false);
+  };
+  EXPECT_NE(text_of(6).find("; change 6\n"), std::string::npos) << text_of(6);
+  EXPECT_EQ(text_of(8).find("change 7"), std::string::npos) << text_of(8);
+  EXPECT_NE(text_of(8).find("; change 6; and 2 more (-o json)\n"), std::string::npos) << text_of(8);
+  EXPECT_EQ(text_of(0).find("no help"), std::string::npos) << text_of(0);
 }
 
 TEST(ExplainFlips, TheCountOfTriedChangesIsThatOfThoseNamed) {
