@@ -40,8 +40,12 @@ class Report {
   uint64_t cycles() const { return cycles_; }
   // Segments without a cycle, and why there is none.
   const std::vector<std::string>& without_cycle() const { return without_cycle_; }
+  // Segments that could not be read to their end, and why.
+  const std::vector<std::string>& damaged() const { return damaged_; }
 
-  Result<bool> Replay(const std::string& path) {
+  // Whether nothing was decided otherwise. Each segment has a state of its own: one that is damaged
+  // is no reason to leave the others out.
+  bool Replay(const std::string& path) {
     const std::string name = fs::path(path).filename().string();
     Say(fmt::format("segment {}\n", name));
     json_.BeginObject().Key("file").String(name);
@@ -50,8 +54,13 @@ class Report {
         path, [&](uint64_t number, Timestamp at, const std::vector<std::string>& decisions) {
           Cycle(number, at, decisions);
         });
-    if (!result) return Fail(result.error().message);
     json_.EndArray();
+    if (!result) {
+      json_.Key("error").String(result.error().message).EndObject();
+      Say("the rest of the segment cannot be read\n");
+      damaged_.push_back(result.error().message);
+      return true;
+    }
     json_.Key("objects").Integer(static_cast<int64_t>(result->objects));
     json_.Key("changes").Integer(static_cast<int64_t>(result->changes));
     json_.Key("torn").Bool(result->torn);
@@ -71,8 +80,6 @@ class Report {
           fmt::format("{}: holds a state of {} objects and no cycle: {}", path, result->objects,
                       result->torn ? "its end is missing, and the first cycle with it"
                                    : "it was ended before one ran, or its scheduler did not lead"));
-    cycles_ += result->cycles;
-    decisions_ += result->decisions;
     Tell(*result);
     return !result->difference;
   }
@@ -82,9 +89,13 @@ class Report {
       json_.EndArray().Key("equal").Bool(equal).EndObject();
       return json_.text() + "\n";
     }
-    return fmt::format("{} cycle{}, {} decision{}: {}\n", cycles_, cycles_ == 1 ? "" : "s",
-                       decisions_, decisions_ == 1 ? "" : "s",
-                       equal ? "as recorded" : "not as recorded");
+    std::string text =
+        fmt::format("{} cycle{}, {} decision{}: {}", cycles_, cycles_ == 1 ? "" : "s", decisions_,
+                    decisions_ == 1 ? "" : "s", equal ? "as recorded" : "not as recorded");
+    if (!damaged_.empty())
+      text += fmt::format("; {} segment{} could not be read to the end", damaged_.size(),
+                          damaged_.size() == 1 ? "" : "s");
+    return text + "\n";
   }
 
  private:
@@ -103,6 +114,8 @@ class Report {
       begun_ = true;
       Say(std::exchange(before_, {}));
     }
+    ++cycles_;
+    decisions_ += decisions.size();
     json_.BeginObject().Key("number").Integer(static_cast<int64_t>(number));
     json_.Key("at").String(Instant(at)).Key("decisions").BeginArray();
     for (const std::string& decision : decisions) json_.String(decision);
@@ -126,6 +139,7 @@ class Report {
   std::string before_;  // what was said before it
   JsonWriter json_;
   std::vector<std::string> without_cycle_;
+  std::vector<std::string> damaged_;
   uint64_t cycles_ = 0;
   uint64_t decisions_ = 0;
 };
@@ -161,14 +175,10 @@ int ReplayCommand(const RunCommandOptions& options, std::ostream& out, std::ostr
   Report report(json ? nullptr : &out);
   bool equal = true;
   for (const std::string& path : segments) {
-    const Result<bool> same = report.Replay(path);
-    if (!same) {
-      err << "error: " << same.error().message << "\n";
-      return kWrongInput;
-    }
-    equal = *same;
+    equal = report.Replay(path);
     if (!equal) break;
   }
+  for (const std::string& problem : report.damaged()) err << "error: " << problem << "\n";
   const bool nothing = report.cycles() == 0;
   for (const std::string& segment : report.without_cycle())
     err << (nothing ? "error: " : "warning: ") << segment << "\n";
@@ -183,7 +193,8 @@ int ReplayCommand(const RunCommandOptions& options, std::ostream& out, std::ostr
     err << "error: the replay could not be written\n";
     return kNotWritten;
   }
-  return equal ? 0 : kDifferent;
+  if (!equal) return kDifferent;
+  return report.damaged().empty() ? 0 : kWrongInput;
 }
 
 }  // namespace krafla

@@ -217,6 +217,46 @@ TEST(RecordReplay, ASegmentWithoutACycleAmongOthersIsAWarning) {
   EXPECT_TRUE(told.err.starts_with("warning: " + next + ": holds a state of ")) << told.err;
 }
 
+// Each segment has a state of its own: what can be read is replayed, and the exit code tells that
+// it was not all.
+TEST(RecordReplay, ADamagedSegmentDoesNotEndTheReplayOfOthers) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(3);
+  }
+  const std::string whole = folder.Segments()[0];
+  const std::string damaged = folder.text() + "/record-000000000-20200101T000000Z.jsonl.gz";
+  std::string text;
+  {
+    const auto lines = GzipLines::Open(whole);
+    while (const std::optional<std::string> line = (*lines)->Next()) text += *line + "\n";
+  }
+  (*GzipWriter::Create(damaged))->Add(text + "{\"cycle\":true}\n");
+  ASSERT_EQ(folder.Segments(), (std::vector{damaged, whole}));
+
+  const Told told = ReplayTold(folder.text());
+  EXPECT_EQ(told.code, 2);
+  EXPECT_TRUE(told.err.starts_with("error: " + damaged + ": line ")) << told.err;
+  EXPECT_TRUE(told.out.contains("the rest of the segment cannot be read\nsegment record-000000001"))
+      << told.out;
+  EXPECT_TRUE(told.out.contains("\n6 cycles, ")) << told.out;
+  EXPECT_TRUE(told.out.ends_with("as recorded; 1 segment could not be read to the end\n"))
+      << told.out;
+
+  const Told json = ReplayTold(folder.text(), "json");
+  EXPECT_EQ(json.code, 2);
+  EXPECT_TRUE(json.out.contains("\"error\":\"" + damaged + ": line ")) << json.out;
+  EXPECT_TRUE(json.out.ends_with("\"equal\":true}\n")) << json.out;
+
+  for (const std::string& path : {whole, damaged}) fs::remove(path);
+  (*GzipWriter::Create(damaged))->Add("{\"cycle\":true}\n");
+  const Told alone = ReplayTold(folder.text());
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_EQ(alone.out, "");
+  EXPECT_TRUE(alone.err.contains("there is nothing to replay")) << alone.err;
+}
+
 TEST(RecordReplay, WhatIsNoRecordIsAnError) {
   Folder folder;
   {
