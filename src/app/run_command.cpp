@@ -72,6 +72,8 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
 
   Log log(options.verbosity);
   Session session(cluster, config, time, log);
+  // Only the text tells of who was asked and what was missing.
+  if (options.output == "json") session.trace.SetLimit(0);
   session.RunActions();
   stats.peak_rss_mb = PeakRssMb();
 

@@ -1,5 +1,5 @@
-// The decision trace: who said what, in codes of sixteen bytes. Always on, bounded; words are made
-// of it only when somebody asks (explain, events, -v).
+// The decision trace: who said what, in codes of sixteen bytes. On unless nobody will read it,
+// bounded; words are made of it only when somebody asks (explain, events, the text of a plan).
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,8 @@
 namespace krafla::testing {
 namespace {
 
-std::string Decisions(const RandomCluster& random, int verbosity, bool for_good = false) {
+std::string Decisions(const RandomCluster& random, int verbosity, bool for_good = false,
+                      size_t trace = Trace::kLimit) {
   Cycle cycle({.cluster = random.Text(),
                .config = random.config,
                .now = random.now,
@@ -16,6 +17,7 @@ std::string Decisions(const RandomCluster& random, int verbosity, bool for_good 
                .lenient = true,
                .verbosity = verbosity,
                .for_good = for_good});
+  cycle.session->trace.SetLimit(trace);
   cycle.Run();
   cycle.session->VerifyInvariants();
   return Summary(cycle);
@@ -59,6 +61,19 @@ TEST(Shortcuts, ACycleThatNobodyRewindsDecidesTheSame) {
     const std::string for_good = Decisions(random, 0, true);
     return all_kept == for_good ? "" : "kept:\n" + all_kept + "\nfor good:\n" + for_good;
   });
+}
+
+// With -o json krafla run keeps no trace, from which searches learn what need not be told again.
+TEST(Shortcuts, ACycleWithoutATraceDecidesTheSame) {
+  ForAll(400,
+         {.features = {Feature::kPriorities, Feature::kGangs, Feature::kPodAffinity,
+                       Feature::kSpread, Feature::kZones, Feature::kCooldowns},
+          .contest = true},
+         [](const RandomCluster& random) {
+           const std::string told = Decisions(random, 0, true);
+           const std::string untold = Decisions(random, 0, true, 0);
+           return told == untold ? "" : "with a trace:\n" + told + "\nwithout:\n" + untold;
+         });
 }
 
 }  // namespace
