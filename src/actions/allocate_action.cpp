@@ -13,8 +13,8 @@
 #include <deque>
 #include <span>
 
+#include "actions/job_heaps.h"
 #include "actions/task_line.h"
-#include "base/go_heap.h"
 #include "model/fetch_jobs.h"
 #include "session/action.h"
 #include "session/node_search.h"
@@ -85,11 +85,8 @@ class AllocateAction : public Action {
   void AllocateQueues() {
     Session& s = *session_;
     Cluster& cluster = s.cluster;
-    auto queue_less = [&](QueueId l, QueueId r) { return s.QueueLess(l, r); };
-    auto job_less = [&](JobId l, JobId r) { return s.JobLess(l, r); };
-    using JobHeap = GoHeap<JobId, decltype(job_less)>;
-    GoHeap<QueueId, decltype(queue_less)> queues(queue_less);
-    std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(job_less));
+    QueueHeap queues(QueueOrder{&s});
+    std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(JobOrder{&s}));
     Table<QueueId, bool> seen(cluster.queues.size(), false);
     std::deque<TaskLine> task_lines;
     std::vector<uint32_t> line_of(cluster.jobs.size(), 0);  // where a job has one

@@ -1,6 +1,7 @@
 // backfill: places tasks that ask for nothing (best effort) wherever predicates let them.
 #include <algorithm>
 
+#include "actions/job_heaps.h"
 #include "base/go_heap.h"
 #include "session/action.h"
 #include "session/node_search.h"
@@ -28,13 +29,10 @@ class BackfillAction : public Action {
   // taken out of the line first: they need none.
   static std::vector<TaskId> PickTasks(Session& s) {
     Cluster& cluster = s.cluster;
-    auto queue_less = [&](QueueId l, QueueId r) { return s.QueueLess(l, r); };
-    auto job_less = [&](JobId l, JobId r) { return s.JobLess(l, r); };
     auto task_less = [&](TaskId l, TaskId r) { return s.TaskLess(l, r); };
-    using JobHeap = GoHeap<JobId, decltype(job_less)>;
     using TaskHeap = GoHeap<TaskId, decltype(task_less)>;
-    GoHeap<QueueId, decltype(queue_less)> queues(queue_less);
-    std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(job_less));
+    QueueHeap queues(QueueOrder{&s});
+    std::vector<JobHeap> jobs_of(cluster.queues.size(), JobHeap(JobOrder{&s}));
     std::vector<TaskHeap> tasks_of;
     std::vector<size_t> heap_of(cluster.jobs.size(), SIZE_MAX);
 

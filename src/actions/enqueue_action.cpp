@@ -1,5 +1,5 @@
 // enqueue: lets waiting PodGroups in, queue by queue in turn, as long as every plugin agrees.
-#include "base/go_heap.h"
+#include "actions/job_heaps.h"
 #include "session/action.h"
 #include "session/session.h"
 
@@ -12,12 +12,9 @@ class EnqueueAction : public Action {
   void Run(Session& s) override {
     if (s.log.V(5)) s.log.Line("Enter Enqueue ...");
     Cluster& cluster = s.cluster;
-    auto queue_less = [&](QueueId l, QueueId r) { return s.QueueLess(l, r); };
-    auto job_less = [&](JobId l, JobId r) { return s.JobLess(l, r); };
-    using JobHeap = GoHeap<JobId, decltype(job_less)>;
-    GoHeap<QueueId, decltype(queue_less)> queues(queue_less);
+    QueueHeap queues(QueueOrder{&s});
     Table<QueueId, bool> seen(cluster.queues.size(), false);
-    std::vector<JobHeap> waiting(cluster.queues.size(), JobHeap(job_less));
+    std::vector<JobHeap> waiting(cluster.queues.size(), JobHeap(JobOrder{&s}));
 
     for (JobId id : s.JobsToVisit()) {
       const Job& job = cluster.jobs[id];

@@ -23,6 +23,7 @@ class EvictableTasks {
   // For whoever goes through the tasks of all nodes. Until somebody has, each task is looked at
   // when it is asked about: a cycle in which little has changed asks about few.
   void MakeAll();
+  bool HasAll() const { return !tasks_.empty(); }
   // Follows the session's changes; comes before questions.
   void CatchUp();
 

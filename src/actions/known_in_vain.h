@@ -40,6 +40,7 @@ class KnownInVain {
     bool operator==(const Since&) const = default;
   };
   struct Record {
+    Since said_no;  // by every node, when changes had come so far
     Since since;
     bool losses_matter = true;  // also jobs that have only lost tasks may answer otherwise
     // Nodes, by position, that were not asked in the state of `since` but when changes had come to
@@ -62,6 +63,11 @@ class KnownInVain {
   bool MakeKey(TaskId task, const VictimRule& rule, const void* left_out, Key& key) const;
   Record* Find(const Key& key);
   Since Now() const { return {session_.node_changes().size(), session_.task_changes().size()}; }
+  // Whether nothing at all has changed since every node said no: mostly the next task of a gang
+  // asks. A refusal that depends on more than the node is left to be asked again.
+  bool IsAsThen(const Record& record) const {
+    return record.said_no == Now() && record.always.empty();
+  }
   // Which nodes, by position, may answer otherwise than then; false: too many for a list.
   bool ChangedNodes(Since since, bool losses_matter, std::vector<uint32_t>& positions);
   bool NodesToAskAgain(const Record& record, std::vector<uint32_t>& positions);

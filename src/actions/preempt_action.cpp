@@ -19,6 +19,7 @@
 
 #include "actions/dry_run.h"
 #include "actions/evict_nominated.h"
+#include "actions/job_heaps.h"
 #include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "actions/victim_search.h"

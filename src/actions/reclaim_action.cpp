@@ -2,6 +2,7 @@
 // queues that have less.
 #include <optional>
 
+#include "actions/job_heaps.h"
 #include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "session/action.h"

@@ -218,11 +218,12 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
     return false;
   }
   KnownInVain::Record* known = has_key ? in_vain_.Find(key_) : nullptr;
-  if (known != nullptr && NobodyCanGo(task, rule, *known)) {
+  if (known != nullptr && (in_vain_.IsAsThen(*known) || NobodyCanGo(task, rule, *known))) {
 #ifdef KRAFLA_VERIFY
     for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p)
       if (ranking.IsAllowed(p)) CheckInVain(statement, task, rule, p);
 #endif
+    losses_matter_ = known->losses_matter;
     Replay(task, known->furthest);
     furthest_ = known->furthest;
     return false;
@@ -555,10 +556,30 @@ void RoomFinder::CountPassedOver(bool done) {
                [&](uint32_t p) { return bounds_.MightDo(p); });
 }
 
+// Sets candidates_ to those on a node, in its order of tasks. False: that would be no gain over
+// collecting them. Most tasks of a node are of other queues, which is told without looking at them.
+bool RoomFinder::FindCandidates(TaskId task, const VictimRule& rule, uint32_t position) {
+  if (narrows_ && bounds_.FindCandidatesOn(position, candidates_)) return true;
+  if (rule.whose == VictimRule::Whose::kOwnJob || !evictable_.HasAll()) return false;
+  evictable_.CatchUp();
+  const Cluster& cluster = session_.cluster;
+  const Task& for_task = cluster.tasks[task];
+  const EvictableTasks::Side side{.asking = rule.asking(),
+                                  .queue = cluster.jobs[for_task.job].queue};
+  candidates_.clear();
+  for (const TaskId id : cluster.nodes[cluster.nodes_by_name[position]].tasks)
+    if (evictable_.Counts(side, id)) candidates_.push_back(id);
+  FetchTasksAndJobs(cluster, candidates_);
+  std::erase_if(candidates_, [&](TaskId id) {
+    return CandidacyOf(cluster, rule.whose, for_task, cluster.tasks[id]) != Candidacy::kCandidate;
+  });
+  return true;
+}
+
 bool RoomFinder::Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position) {
   const NodeId node = session_.cluster.nodes_by_name[position];
   const size_t begin = session_.trace.events().size();
-  const bool known = narrows_ && bounds_.FindCandidatesOn(position, candidates_);
+  const bool known = FindCandidates(task, rule, position);
   const MakeRoom made =
       MakeRoomOnNode(session_, statement, task, node, rule, &made_, known ? &candidates_ : nullptr);
   position_made_ = position;

@@ -105,6 +105,7 @@ class RoomFinder {
   bool TryAgain(Statement& statement, TaskId task, const VictimRule& rule, Order order,
                 const NodeRanking& ranking, std::span<const uint64_t> with_room);
   bool Try(Statement& statement, TaskId task, const VictimRule& rule, uint32_t position);
+  bool FindCandidates(TaskId task, const VictimRule& rule, uint32_t position);
   bool TellsNothing() const;
   void PassOverRefusing(TaskId task);
   void CountPassedOver(bool done);

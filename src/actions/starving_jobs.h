@@ -4,21 +4,9 @@
 #include <vector>
 
 #include "actions/task_line.h"
-#include "base/go_heap.h"
 #include "session/session.h"
 
 namespace krafla {
-
-struct JobOrder {
-  Session* session;
-  bool operator()(JobId l, JobId r) const { return session->JobLess(l, r); }
-};
-struct QueueOrder {
-  Session* session;
-  bool operator()(QueueId l, QueueId r) const { return session->QueueLess(l, r); }
-};
-using JobHeap = GoHeap<JobId, JobOrder>;
-using QueueHeap = GoHeap<QueueId, QueueOrder>;
 
 // The tasks of a job that wait and are not gated.
 TaskLine WaitingTasks(Session& session, JobId job);

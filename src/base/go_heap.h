@@ -3,6 +3,7 @@
 // so the steps are kept.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -43,11 +44,21 @@ class GoHeap {
     }
   }
 
+  // What comes up two levels below is asked for, if the order can: with many items none is in the
+  // cache.
+  void FetchBelow(size_t i, size_t n) const {
+    if constexpr (requires { less_.FetchAhead(items_[i]); }) {
+      const size_t end = std::min(n, 4 * i + 7);
+      for (size_t k = 4 * i + 3; k < end; ++k) less_.FetchAhead(items_[k]);
+    }
+  }
+
   void Down(size_t start, size_t n) {
     size_t i = start;
     while (true) {
       const size_t left = 2 * i + 1;
       if (left >= n) break;
+      FetchBelow(i, n);
       size_t child = left;
       const size_t right = left + 1;
       if (right < n && less_(items_[right], items_[left])) child = right;

@@ -1,5 +1,6 @@
 #include "cluster_state/cluster_builder.h"
 
+#include <unordered_set>
 #include <utility>
 
 #include "cluster_state/assemble.h"
@@ -136,7 +137,8 @@ Cluster ClusterBuilder::Build(Diagnostics& diagnostics) && {
   AssembleNodes(draft_);
   draft_.nodes = {};
   AssembleTasks(draft_, references);
-  TaskClasses(draft_.cluster, indexes_.labels, draft_.options).SetAll();
+  std::unordered_set<StrId> whole_keys;
+  TaskClasses(draft_.cluster, indexes_.labels, draft_.options, whole_keys).SetAll();
   AssembleOthers(draft_);
   DeriveSums(draft_.cluster);
   return std::move(draft_.cluster);

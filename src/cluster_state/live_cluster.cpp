@@ -130,7 +130,7 @@ bool LiveCluster::AddBudget(PodDisruptionBudget budget) {
   const PodDisruptionBudget* known = s.budgets.Find(key);
   if (known != nullptr && SameFacts(*known, budget)) return true;
   ++version_;
-  if (!s.stale && !s.classes->Covers(budget.selector)) s.stale = true;
+  if (!s.stale && !s.classes->Cover(budget.selector)) s.stale = true;
   if (!s.stale) s.SetBudget(budget);
   s.budgets.Set(key, std::move(budget));
   return true;

@@ -57,7 +57,7 @@ void LiveCluster::State::Build() {
   AssembleJobs(draft, warnings);
   AssembleNodes(draft);
   AssembleTasks(draft, warnings);
-  classes = std::make_unique<TaskClasses>(c, indexes.labels, draft.options);
+  classes = std::make_unique<TaskClasses>(c, indexes.labels, draft.options, whole_keys);
   classes->SetAll();
   AssembleOthers(draft);
   DeriveSums(c);
@@ -159,6 +159,7 @@ void LiveCluster::State::Compact() {
   c.specs = std::move(fresh.specs);
   c.classes.Resize(0);
   indexes = std::move(fresh_indexes);
+  whole_keys.clear();  // of strings that have other numbers now
   stale = true;
   compacted = true;
   crowding.NoteAllAlive(c, Objects());
@@ -201,7 +202,7 @@ bool LiveCluster::State::Visible(const PodEntry& entry) const {
 }
 
 bool LiveCluster::State::CanTake(const PodFacts& pod) {
-  return cluster().kinds.size() == kinds_known && classes->Covers(cluster().specs[pod.task.spec]);
+  return cluster().kinds.size() == kinds_known && classes->Cover(cluster().specs[pod.task.spec]);
 }
 
 namespace {

@@ -47,6 +47,8 @@ struct LiveCluster::State {
   FactStore<StorageClass> storage_classes;
   FactStore<CsiNode> csi_nodes;
 
+  std::unordered_set<StrId> whole_keys;  // of labels, as for LookedAtLabels
+
   Crowding crowding;
   bool compacted = false;  // since the tables were last built
 

@@ -1,41 +1,15 @@
 #include "cluster_state/task_classes.h"
 
-#include <algorithm>
 #include <string>
 
 namespace krafla {
 
-namespace {
-
-void AddKeys(const LabelSelector& selector, std::vector<StrId>& keys) {
-  for (const SelectorRequirement& requirement : selector.requirements)
-    keys.push_back(requirement.key);
-}
-
-void AddKeys(const PodSpec& spec, std::vector<StrId>& keys) {
-  for (const auto* terms : {&spec.required_affinity, &spec.required_anti_affinity,
-                            &spec.preferred_affinity, &spec.preferred_anti_affinity})
-    for (const PodAffinityTerm& term : *terms) AddKeys(term.selector, keys);
-  for (const SpreadConstraint& constraint : spec.spread) AddKeys(constraint.selector, keys);
-}
-
-std::vector<StrId> SelectedKeys(const Cluster& cluster) {
-  std::vector<StrId> keys;
-  for (const PodSpec& spec : cluster.specs) AddKeys(spec, keys);
-  for (const PodDisruptionBudget& budget : cluster.budgets) AddKeys(budget.selector, keys);
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return keys;
-}
-
-}  // namespace
-
 TaskClasses::TaskClasses(Cluster& cluster, InternedValues<LabelSetId, LabelSet>& label_index,
-                         const BuildOptions& options)
+                         const BuildOptions& options, std::unordered_set<StrId>& whole_keys)
     : cluster_(cluster),
       label_index_(label_index),
       csi_(cluster, options),
-      keys_(SelectedKeys(cluster)),
+      looked_at_(cluster, whole_keys),
       projected_(cluster.label_sets.size()) {}
 
 void TaskClasses::SetAll() {
@@ -45,24 +19,6 @@ void TaskClasses::SetAll() {
 void TaskClasses::Set(Task& task) {
   task.cls = ClassOf(task);
   task.best_effort = cluster_.classes[task.cls].best_effort;
-}
-
-bool TaskClasses::Covers(const PodSpec& spec) const {
-  std::vector<StrId> keys;
-  AddKeys(spec, keys);
-  return Covers(keys);
-}
-
-bool TaskClasses::Covers(const LabelSelector& selector) const {
-  std::vector<StrId> keys;
-  AddKeys(selector, keys);
-  return Covers(keys);
-}
-
-bool TaskClasses::Covers(const std::vector<StrId>& keys) const {
-  return std::all_of(keys.begin(), keys.end(), [&](StrId key) {
-    return std::binary_search(keys_.begin(), keys_.end(), key);
-  });
 }
 
 ClassId TaskClasses::ClassOf(const Task& task) {
@@ -102,10 +58,8 @@ StrId TaskClasses::ZonesAsText(const Task& task) {
 LabelSetId TaskClasses::Projected(LabelSetId labels) {
   if (projected_.size() <= labels.value) projected_.resize(cluster_.label_sets.size());
   if (projected_[labels.value].valid()) return projected_[labels.value];
-  LabelSet kept;
-  for (const auto& label : cluster_.label_sets[labels])
-    if (std::binary_search(keys_.begin(), keys_.end(), label.first)) kept.push_back(label);
-  const LabelSetId id = label_index_.Intern(std::move(kept), cluster_.label_sets);
+  const LabelSetId id =
+      label_index_.Intern(looked_at_.Of(cluster_.label_sets[labels]), cluster_.label_sets);
   projected_[labels.value] = id;
   return id;
 }

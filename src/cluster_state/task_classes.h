@@ -1,13 +1,15 @@
 // Tasks that no predicate and no scorer can tell apart share a class: the same spec and namespace,
 // the same amounts with their CSI volumes, the same say about revocable zones, and the same labels
-// as far as any selector in the cluster looks at labels of pods.
+// as far as any selector in the cluster can tell them apart (looked_at_labels.h).
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cluster_state/cluster_builder.h"
 #include "cluster_state/csi_claims.h"
+#include "cluster_state/looked_at_labels.h"
 
 namespace krafla {
 
@@ -15,18 +17,18 @@ namespace krafla {
 // CSI drivers neither come nor go, and selectors look at no other labels.
 class TaskClasses {
  public:
+  // `whole_keys` as for LookedAtLabels.
   TaskClasses(Cluster& cluster, InternedValues<LabelSetId, LabelSet>& label_index,
-              const BuildOptions& options);
+              const BuildOptions& options, std::unordered_set<StrId>& whole_keys);
 
   // Finds or makes the class of every task.
   void SetAll();
   // … of one.
   void Set(Task& task);
-  // False: some selector of the spec looks at a label that none looked at before, and every class
-  // has to be found anew.
-  bool Covers(const PodSpec& spec) const;
-  // … the selector of a budget.
-  bool Covers(const LabelSelector& selector) const;
+  // Hears of the selectors of a pod's spec, or of a budget. False: they tell apart what none told
+  // apart before, and every class has to be found anew.
+  bool Cover(const PodSpec& spec) { return looked_at_.Cover(spec); }
+  bool Cover(const LabelSelector& selector) { return looked_at_.Cover(selector); }
   bool HasAllClaims(const Task& task) const { return FindMissingClaim(task) == nullptr; }
   // The first of them that is not there; null: all are.
   const ClaimVolume* FindMissingClaim(const Task& task) const {
@@ -49,7 +51,6 @@ class TaskClasses {
     }
   };
 
-  bool Covers(const std::vector<StrId>& keys) const;
   ClassId ClassOf(const Task& task);
   ClassId Intern(const Key& key, TaskClass cls);
   StrId ZonesAsText(const Task& task);
@@ -58,7 +59,7 @@ class TaskClasses {
   Cluster& cluster_;
   InternedValues<LabelSetId, LabelSet>& label_index_;
   CsiClaims csi_;
-  std::vector<StrId> keys_;            // that selectors over pods name, sorted
+  LookedAtLabels looked_at_;
   std::vector<LabelSetId> projected_;  // by the full set
   std::unordered_map<Key, std::vector<ClassId>, Hash> classes_;
   Key last_key_;

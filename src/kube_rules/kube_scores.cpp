@@ -67,7 +67,6 @@ bool KubeScores::Follow(const ClusterChanges& changes) {
   preferences_.Resize(cluster_.classes.size());
   if (changes.node_facts.empty()) return true;
   for (auto& preferences : preferences_) preferences.reset();
-  for (const NodeId node : changes.node_facts) resources_.Follow(node);
   // Images are counted over all nodes: where such a count is another one, the node has changed.
   // Once there were any, each node is asked.
   any_images_ =

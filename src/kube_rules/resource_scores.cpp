@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "base/fetch.h"
 #include "base/four_doubles.h"
 #include "base/four_words.h"
 #include "base/two_doubles.h"
@@ -26,7 +25,7 @@ using Both = TwoDoubles;
 // They are read together.
 template <class T>
 constexpr bool kMemoryIsNextToCpu = offsetof(T, memory) == offsetof(T, cpu) + sizeof(double);
-static_assert(kMemoryIsNextToCpu<KubeView::Sums> &&
+static_assert(kMemoryIsNextToCpu<KubeView::Sums> && kMemoryIsNextToCpu<KubeView::Room> &&
               offsetof(KubeView::Sums, nonzero_memory) ==
                   offsetof(KubeView::Sums, nonzero_cpu) + sizeof(double));
 
@@ -72,8 +71,12 @@ class Shares {
 // whole number that the exact one does not: it is off by 2^-47 at most, and two whole numbers'
 // quotient is at least 2^-44 away from the next whole number.
 constexpr double kExactBelow = 0x1p44;
-int64_t AveragePercent(Both part, Both room, bool is_plain) {
-  if (is_plain) {
+// There is some of both, and no more than quotients are exact for: nearly all nodes.
+bool IsPlain(Both room) {
+  return room[0] > 0 && room[0] < kExactBelow && room[1] > 0 && room[1] < kExactBelow;
+}
+int64_t AveragePercent(Both part, Both room) {
+  if (IsPlain(room)) {
     const Both percent = part * static_cast<double>(kMaxScore) / room;
     return (Whole(percent[0]) + Whole(percent[1])) / 2;
   }
@@ -85,6 +88,10 @@ int64_t AveragePercent(Both part, Both room, bool is_plain) {
     ++count;
   }
   return count == 0 ? 0 : sum / count;
+}
+
+Both BothOf(const KubeView::Room& room) {
+  return Both{room.cpu, room.memory};
 }
 
 // In whole numbers, as `room` is; no more than that.
@@ -147,21 +154,7 @@ bool ArePlain(const ResourceScores::Weights& weights, int64_t more) {
 }  // namespace
 
 ResourceScores::ResourceScores(const Cluster& cluster, const KubeView& view)
-    : cluster_(cluster),
-      view_(view),
-      gpu_kind_(cluster.kinds.Find("nvidia.com/gpu")),
-      room_(cluster.nodes.size()) {
-  for (uint32_t n = 0; n < cluster.nodes.size(); ++n) room_[NodeId(n)] = RoomOf(NodeId(n));
-}
-
-ResourceScores::Room ResourceScores::RoomOf(NodeId id) const {
-  const Node& node = cluster_.nodes[id];
-  return {.cpu = std::trunc(node.scored_cpu), .memory = std::trunc(node.scored_memory)};
-}
-
-bool ResourceScores::Room::IsPlain() const {
-  return cpu > 0 && cpu < kExactBelow && memory > 0 && memory < kExactBelow;
-}
+    : cluster_(cluster), view_(view), gpu_kind_(cluster.kinds.Find("nvidia.com/gpu")) {}
 
 ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
   const PodSpec& spec = cluster_.specs[cluster_.classes[cls].spec];
@@ -173,14 +166,14 @@ ResourceScores::Asked ResourceScores::AskedBy(ClassId cls) const {
 }
 
 int64_t ResourceScores::LeastAllocated(const Asked& asked, NodeId node) const {
-  const Both room{room_[node].cpu, room_[node].memory};
+  const Both room = BothOf(view_.RoomOf(node));
   const Both used = UsedWith(view_.SumsOf(node), asked, room);
-  return AveragePercent(room - used, room, room_[node].IsPlain());
+  return AveragePercent(room - used, room);
 }
 
 int64_t ResourceScores::MostAllocated(const Asked& asked, NodeId node) const {
-  const Both room{room_[node].cpu, room_[node].memory};
-  return AveragePercent(UsedWith(view_.SumsOf(node), asked, room), room, room_[node].IsPlain());
+  const Both room = BothOf(view_.RoomOf(node));
+  return AveragePercent(UsedWith(view_.SumsOf(node), asked, room), room);
 }
 
 bool ResourceScores::HasBalanced(ClassId cls) const {
@@ -197,7 +190,7 @@ void ResourceScores::DependsOn(ClassId cls, std::vector<uint64_t>& words) const 
 
 int64_t ResourceScores::Balanced(const Asked& asked, NodeId node) const {
   const KubeView::Sums& sums = view_.SumsOf(node);
-  const Room& room = room_[node];
+  const KubeView::Room& room = view_.RoomOf(node);
   Shares before;
   Shares after;
   auto add = [&](double used, double more, double capacity) {
@@ -221,9 +214,7 @@ int64_t ResourceScores::Sum(const Asked& asked, const Weights& weights, NodeId n
 KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weights, int64_t more,
                                         std::span<const NodeId> nodes,
                                         std::span<double> scores) const {
-  static_assert(kMemoryIsNextToCpu<Room>);
-  // What is used on them has been asked for where they were chosen (NodeSearch::AskScores).
-  for (const NodeId node : nodes) Fetch(&room_[node]);
+  // Their memory has been asked for where they were chosen (NodeSearch::AskScores).
   const auto add_one = [&](size_t i) KRAFLA_LAMBDA_IN_PLACE {
     scores[i] += static_cast<double>(more + Sum(asked, weights, nodes[i]));
   };
@@ -235,8 +226,8 @@ KRAFLA_WIDE void ResourceScores::AddAll(const Asked& asked, const Weights& weigh
   size_t i = 0;
   for (; is_plain && i + kFour <= nodes.size(); i += kFour) {
     const NodeId* four = &nodes[i];
-    const FourPairs room =
-        FourPairs::Load([&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &room_[four[at]].cpu; });
+    const FourPairs room = FourPairs::Load(
+        [&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &view_.RoomOf(four[at]).cpu; });
     const FourPairs nonzero = FourPairs::Load(
         [&](size_t at) KRAFLA_LAMBDA_IN_PLACE { return &view_.SumsOf(four[at]).nonzero_cpu; });
     const FourPairs used{

@@ -15,9 +15,6 @@ class ResourceScores {
  public:
   ResourceScores(const Cluster& cluster, const KubeView& view);
 
-  // Between two sessions: this node has other facts.
-  void Follow(NodeId node) { room_[node] = RoomOf(node); }
-
   // What a class of pods asks for, as far as scores look at it.
   struct Asked {
     double placing_cpu;
@@ -45,21 +42,11 @@ class ResourceScores {
   void DependsOn(ClassId cls, std::vector<uint64_t>& words) const;
 
  private:
-  // Whole numbers.
-  struct Room {
-    double cpu = 0;
-    double memory = 0;
-    // There is some of both, and no more than quotients are exact for: nearly all nodes.
-    bool IsPlain() const;
-  };
-
-  Room RoomOf(NodeId node) const;
   int64_t Sum(const Asked& asked, const Weights& weights, NodeId node) const;
 
   const Cluster& cluster_;
   const KubeView& view_;
   int gpu_kind_;
-  Table<NodeId, Room> room_;  // four to a line of the cache
 };
 
 }  // namespace krafla

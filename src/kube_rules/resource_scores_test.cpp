@@ -217,7 +217,8 @@ TEST(ResourceScores, OfManyNodesAreThoseOfEachAlsoWhereAmountsAreStrange) {
               .memory = part(facts.scored_memory),
               .nonzero_cpu = part(facts.scored_cpu),
               .nonzero_memory = part(facts.scored_memory)};
-      scores.Follow(node);
+      const_cast<KubeView::Room&>(session.kube.RoomOf(node)) = {.cpu = facts.scored_cpu,
+                                                                .memory = facts.scored_memory};
     }
     const auto asks = [&] { return random() % 2 == 0 ? below(3) : below(uint64_t{1} << 36) * 200; };
     const ResourceScores::Asked asked{.placing_cpu = asks(),

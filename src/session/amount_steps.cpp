@@ -7,8 +7,10 @@ namespace krafla {
 AmountSteps AmountSteps::Of(const Cluster& cluster, double slack) {
   AmountSteps steps;
   steps.by_kind.resize(static_cast<size_t>(cluster.kinds.size()));
-  // Steps only have to be telling: of very many classes some will do.
-  constexpr size_t kLookedAt = 256;
+  // Steps only have to be telling: of very many classes some will do. Not too few: of a hundred
+  // amounts that are asked for alike often, one in twelve would be missed by 256, and nodes between
+  // two steps are compared one by one.
+  constexpr size_t kLookedAt = 2048;
   const size_t classes = cluster.classes.size();
   const size_t stride = classes / kLookedAt + 1;
   for (size_t c = 0; c < classes; c += stride) {

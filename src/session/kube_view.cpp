@@ -1,6 +1,7 @@
 #include "session/kube_view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/fetch_tasks.h"
 
@@ -24,7 +25,7 @@ bool EraseFrom(std::vector<TaskId>& list, TaskId task, UndoLog& undo) {
 }  // namespace
 
 bool KubeView::IsOn(TaskId task, NodeId node) const {
-  const std::vector<TaskId>& pods = built_ ? on_[node].pods : cluster_.nodes[node].tasks;
+  const std::vector<TaskId>& pods = built_ ? pods_[node] : cluster_.nodes[node].tasks;
   return std::find(pods.begin(), pods.end(), task) != pods.end();
 }
 
@@ -33,6 +34,7 @@ void KubeView::EnsureBuilt() {
   built_ = true;
   gpu_kind_ = cluster_.kinds.Find("nvidia.com/gpu");
   on_.Reset(cluster_.nodes.size());
+  pods_.Reset(cluster_.nodes.size());
   const auto node = [](size_t at) { return NodeId(static_cast<uint32_t>(at)); };
   for (size_t at = 0; at < cluster_.nodes.size(); ++at) {
     FetchTasksAhead(cluster_, cluster_.nodes.size(), at, node);
@@ -41,8 +43,12 @@ void KubeView::EnsureBuilt() {
 }
 
 void KubeView::AddNode(NodeId node) {
-  on_[node] = {.sums = {}, .pods = cluster_.nodes[node].tasks};
-  for (TaskId task : on_[node].pods) {
+  const Node& facts = cluster_.nodes[node];
+  on_[node] = {
+      .sums = {},
+      .room = {.cpu = std::trunc(facts.scored_cpu), .memory = std::trunc(facts.scored_memory)}};
+  pods_[node] = facts.tasks;
+  for (TaskId task : pods_[node]) {
     AddSums(task, node, 1);
     const PodSpec& spec = cluster_.SpecOf(task);
     if (!spec.required_anti_affinity.empty()) anti_.push_back(task);
@@ -78,7 +84,7 @@ void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
   ++version_;
   undo.Save(on_[node].sums);
   AddSums(task, node, 1);
-  InsertAtEnd(on_[node].pods, task, undo);
+  InsertAtEnd(pods_[node], task, undo);
   arrivals_.push_back({task, node});
   const PodSpec& spec = cluster_.SpecOf(task);
   if (!spec.required_anti_affinity.empty()) InsertAtEnd(anti_, task, undo);
@@ -86,7 +92,7 @@ void KubeView::Add(TaskId task, NodeId node, UndoLog& undo) {
 }
 
 void KubeView::Remove(TaskId task, NodeId node, UndoLog& undo) {
-  if (!EraseFrom(on_[node].pods, task, undo)) return;
+  if (!EraseFrom(pods_[node], task, undo)) return;
   ++version_;
   undo.Save(on_[node].sums);
   AddSums(task, node, -1);

@@ -24,6 +24,11 @@ class KubeView {
     double nonzero_memory = 0;
     double gpu = 0;  // nvidia.com/gpu, in milli
   };
+  // What a node has, as scores count it: whole numbers.
+  struct Room {
+    double cpu = 0;
+    double memory = 0;
+  };
 
   explicit KubeView(const Cluster& cluster) : cluster_(cluster) {}
 
@@ -36,9 +41,10 @@ class KubeView {
   void Add(TaskId task, NodeId node, UndoLog& undo);
   void Remove(TaskId task, NodeId node, UndoLog& undo);  // no change when it is not there
 
-  const std::vector<TaskId>& PodsOn(NodeId node) const { return on_[node].pods; }
+  const std::vector<TaskId>& PodsOn(NodeId node) const { return pods_[node]; }
   bool IsOn(TaskId task, NodeId node) const;
   const Sums& SumsOf(NodeId node) const { return on_[node].sums; }
+  const Room& RoomOf(NodeId node) const { return on_[node].room; }
   // Pods on nodes that have required anti-affinity, or any pod (anti-)affinity; order is not
   // meaningful.
   const std::vector<TaskId>& with_required_anti_affinity() const { return anti_; }
@@ -56,19 +62,26 @@ class KubeView {
   uint64_t version() const { return version_; }
   void NoteRollback() { ++version_; }
 
-  // Asks for memory before its turn comes: what is kept of a node; then the list of its pods.
-  KRAFLA_FETCHES void FetchNode(NodeId node) const {
+  // Asks for memory before its turn comes: what scores look at; all that is kept of a node; then
+  // the list of its pods.
+  KRAFLA_FETCHES void FetchSums(NodeId node) const {
     if (built_) Fetch(&on_[node]);
   }
+  KRAFLA_FETCHES void FetchNode(NodeId node) const {
+    if (!built_) return;
+    Fetch(&on_[node]);
+    Fetch(&pods_[node]);
+  }
   KRAFLA_FETCHES void FetchPods(NodeId node) const {
-    if (built_) Fetch(on_[node].pods.data());
+    if (built_) Fetch(pods_[node].data());
   }
 
  private:
-  // A line of the cache.
+  // A line of the cache: all that a score looks at, and nothing else. Nodes are scored by the
+  // million, and mostly each is a miss.
   struct alignas(64) OnNode {
     Sums sums;
-    std::vector<TaskId> pods;
+    Room room;
   };
   void AddNode(NodeId node);
   void AddSums(TaskId task, NodeId node, double sign);
@@ -78,6 +91,7 @@ class KubeView {
   int gpu_kind_ = -1;
   uint64_t version_ = 0;
   Table<NodeId, OnNode> on_;
+  Table<NodeId, std::vector<TaskId>> pods_;
   std::vector<TaskId> anti_;
   std::vector<TaskId> affine_;
   Arrivals arrivals_;

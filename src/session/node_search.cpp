@@ -300,7 +300,7 @@ void NodeSearch::AskScores(ClassId cls, SharedScores& scores, std::span<const ui
         positions.first(std::min<size_t>(positions.size(), kBlock));
     for (size_t i = 0; i < some.size(); ++i) {
       nodes[i] = cluster_.nodes_by_name[some[i]];
-      session_.kube.FetchNode(nodes[i]);  // what a score looks at lies all over the memory
+      session_.kube.FetchSums(nodes[i]);  // what a score looks at lies all over the memory
     }
     LocalScores(cls, std::span(nodes).first(some.size()), std::span(found).first(some.size()));
     scores.Set(some, std::span(found).first(some.size()));
@@ -356,7 +356,9 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   CatchUp(*cache.scores);
   FittingNodes& kept = FittingOf(cluster_.tasks[task].cls, cache);
   const auto news = changes.From(kept.begun ? kept.synced : 0);
-  if (!kept.begun || news.size() > cluster_.nodes_by_name.size()) {
+  // Answers are few: to take so many off one by one is more work than to ask again.
+  constexpr size_t kMany = 4;
+  if (!kept.begun || news.size() > kMany * cache.fixed->open.size()) {
     kept.Begin(cache.fixed->open.size());
     LookAtAll(task, cache);
   } else if (kept.IsBetterAsked(news.size())) {

@@ -18,7 +18,8 @@ namespace krafla {
 
 class ScoreBook {
  public:
-  explicit ScoreBook(Session& session) : session_(session) {}
+  explicit ScoreBook(Session& session)
+      : session_(session), changed_(session.cluster.nodes_by_name.size()) {}
 
   // Those of a class; new ones of its own when some plugin does not say what its scores depend on.
   std::shared_ptr<SharedScores> Find(ClassId cls);
@@ -46,7 +47,7 @@ class ScoreBook {
   size_t followed_ = 0;  // of the session's list
   // Positions of nodes that have changed. Many do several times in a row: once is enough for all
   // that nobody has read yet.
-  SharedScores::Changes changed_;
+  ChangedPositions changed_;
   size_t read_ = 0;             // how much of it somebody has
   std::vector<uint32_t> last_;  // by position: one behind its last place there
 };

@@ -1,5 +1,7 @@
 #include "session/shared_scores.h"
 
+#include <algorithm>
+
 #include "base/fetch.h"
 
 namespace krafla {
@@ -22,13 +24,21 @@ void SharedScores::Begin() {
 
 // Mostly nobody knows about what has changed. How good the rest of a block is need not be found out
 // now: often the next question brings back what was lost.
-void SharedScores::CatchUp(const Changes& changed) {
-  if (any_known_ && changed.size() - synced_ > nodes_) Begin();
-  if (any_known_) {
+void SharedScores::CatchUp(const ChangedPositions& changed) {
+  const size_t news = changed.size() - synced_;
+  // When nearly every node has changed.
+  constexpr size_t kTimesAll = 2;
+  if (any_known_ && news > kTimesAll * nodes_) Begin();
+  if (any_known_ && news >= known_.size()) {
+    static thread_local std::vector<uint64_t> row;  // kept for its memory
+    row.assign(known_.size(), 0);
+    changed.AddFrom(synced_, row);
+    ForgetAll(row);
+  } else if (any_known_) {
     constexpr size_t kWordsPerLine = 8;
-    if (changed.size() - synced_ > known_.size() / kWordsPerLine)
+    if (news > known_.size() / kWordsPerLine)
       for (size_t block = 0; block < known_.size(); block += kWordsPerLine) Fetch(&known_[block]);
-    changed.From(synced_).ForEach([&](uint32_t p) {
+    changed.ForEachFrom(synced_, [&](uint32_t p) {
       // Whether it is known cannot be foreseen, but that it is hardly ever the best can.
       const uint32_t block = p / BlockMaxima::kBlock;
       const uint64_t known = known_[block];
@@ -38,6 +48,21 @@ void SharedScores::CatchUp(const Changes& changed) {
     });
   }
   synced_ = changed.size();
+}
+
+// Of nodes given as bits.
+void SharedScores::ForgetAll(std::span<const uint64_t> changed) {
+  for (size_t region = 0; region < loose_.size(); ++region) {
+    const size_t first = region * BlockMaxima::kBlock;
+    const size_t end = std::min(known_.size(), first + BlockMaxima::kBlock);
+    uint64_t loose = 0;
+    for (size_t block = first; block < end; ++block) {
+      const uint64_t lost = known_[block] & changed[block];
+      known_[block] ^= lost;
+      loose |= (lost >> holders_[block] & 1) << (block - first);
+    }
+    loose_[region] |= loose;
+  }
 }
 
 void SharedScores::Set(std::span<const uint32_t> positions, std::span<const double> scores) {

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "base/piece_list.h"
 #include "base/words_of_bits.h"
 #include "model/ids.h"
 #include "session/block_maxima.h"
+#include "session/changed_positions.h"
 #include "session/score_column.h"
 
 namespace krafla {
@@ -20,9 +20,8 @@ class SharedScores {
  public:
   explicit SharedScores(size_t nodes);
 
-  // Follows a list of positions of nodes that have changed; comes before questions.
-  using Changes = PieceList<uint32_t, 1 << 12>;
-  void CatchUp(const Changes& changed);
+  // Follows a list of nodes that have changed; comes before questions.
+  void CatchUp(const ChangedPositions& changed);
   void Set(uint32_t position, double score) { Set({&position, 1}, {&score, 1}); }
   // Of several nodes; best if those of a block follow each other.
   void Set(std::span<const uint32_t> positions, std::span<const double> scores);
@@ -46,6 +45,7 @@ class SharedScores {
 
  private:
   void Begin();
+  void ForgetAll(std::span<const uint64_t> changed);
 
   size_t nodes_;
   ScoreColumn scores_;

@@ -62,7 +62,7 @@ TEST(SharedScores, ABoundIsLoweredWhenItIsTightened) {
   scores.Set(3, 5);
   scores.Set(4, 7);
   scores.Set(70, 6);
-  SharedScores::Changes changed;
+  ChangedPositions changed(100);
   changed.push_back(4);
   scores.CatchUp(changed);
   EXPECT_GE(scores.best().Of(0), 5);
@@ -82,15 +82,20 @@ TEST(SharedScores, FollowChangesLikeAPlainList) {
   for (const uint32_t nodes : {1U, 64U, 100U, 5000U}) {
     SharedScores scores(nodes);
     std::vector<double> plain(nodes, kNone);  // kNone: not known
-    SharedScores::Changes changed;
+    ChangedPositions changed(nodes);
     for (int step = 0; step < 300; ++step) {
-      // Now and then more than there are nodes: then all is begun anew.
-      const size_t news = random() % 16 == 0 ? nodes + 1 : random() % 20;
+      // Now and then very many more than there are nodes: then all is begun anew. Or so many that
+      // they are followed as a row.
+      const size_t kind = random() % 16;
+      const size_t news = kind == 0   ? 2 * nodes + 1
+                          : kind <= 2 ? random() % (nodes + 1)
+                                      : random() % 20;
       for (size_t i = 0; i < news; ++i) {
-        changed.push_back(static_cast<uint32_t>(random() % nodes));
-        plain[changed.back()] = kNone;
+        const auto p = static_cast<uint32_t>(random() % nodes);
+        changed.push_back(p);
+        plain[p] = kNone;
       }
-      if (news > nodes) std::fill(plain.begin(), plain.end(), kNone);
+      if (news > 2 * nodes) std::fill(plain.begin(), plain.end(), kNone);
       scores.CatchUp(changed);
       for (int asked = 0; asked < 40; ++asked) {
         const auto p = static_cast<uint32_t>(random() % nodes);
