@@ -566,6 +566,29 @@ run simulate examples/scenarios/first.yaml --set kubelt.startup=3s
 expect_status "simulate with a key that is not there" 2
 
 # ---------------------------------------------------------------------------------------------------------------------
+# run --replay: a record with a segment that is whole and one whose writer was killed while it wrote the state
+
+record_head='{"krafla":1,"zone":"UTC","offset":0,"schedulerNames":["volcano"],"nodeLabels":[],'
+record_head+='"defaultQueue":"default","ignoredProvisioners":[]}'
+record_config='{"config":"actions: allocate\ntiers:\n- plugins:\n  - name: gang\n"}'
+record_state='{"state":"complete","objects":0,"cycles":0}'
+record_cycle='{"cycle":1,"at":1773181800000000000,"decisions":[]}'
+record=$tmp/record
+torn=$record/record-000000002-20260310T223100Z.jsonl.gz
+mkdir "$record"
+printf '%s\n' "$record_head" "$record_config" "$record_state" "$record_cycle" |
+  gzip >"$record/record-000000001-20260310T223000Z.jsonl.gz"
+# Without gzip's end, which has 8 bytes.
+printf '%s\n' "$record_head" "$record_config" | gzip | head -c -8 >"$torn"
+torn_says="$torn: holds no complete state: it ends before the end of line 3, where the rest of the state up to "
+run run --replay "$record"
+expect_status "replay beside a torn state" 0
+expect_err "replay beside a torn state" "warning: $torn_says"
+expect_out "replay beside a torn state" "1 cycle, 0 decisions: as recorded"
+run run --replay "$torn"
+expect_refused "replay of a torn state" "error: $torn_says" "there is nothing to replay"
+
+# ---------------------------------------------------------------------------------------------------------------------
 
 echo "$checks checks, $failures failed"
 [ "$failures" -eq 0 ]

@@ -29,6 +29,16 @@ std::string OrNone(const std::string& decision) {
   return decision.empty() ? "nothing" : decision;
 }
 
+// Empty: there was one.
+std::string WhyNoCycle(const std::string& path, const ReplayResult& result) {
+  if (result.cycles > 0) return {};
+  if (!result.missing_state.empty()) return result.missing_state;
+  return fmt::format("{}: holds a state of {} objects and no cycle: {}", path,
+                     result.objects.value_or(0),
+                     result.torn ? "its end is missing, and the first cycle with it"
+                                 : "it was ended before one ran, or its scheduler did not lead");
+}
+
 // Everything that was replayed, for either kind of output.
 class Report {
  public:
@@ -61,7 +71,7 @@ class Report {
       damaged_.push_back(result.error().message);
       return true;
     }
-    json_.Key("objects").Integer(static_cast<int64_t>(result->objects));
+    json_.Key("objects").Integer(static_cast<int64_t>(result->objects.value_or(0)));
     json_.Key("changes").Integer(static_cast<int64_t>(result->changes));
     json_.Key("torn").Bool(result->torn);
     json_.Key("difference");
@@ -75,11 +85,8 @@ class Report {
       json_.Null();
     }
     json_.EndObject();
-    if (result->cycles == 0)
-      without_cycle_.push_back(
-          fmt::format("{}: holds a state of {} objects and no cycle: {}", path, result->objects,
-                      result->torn ? "its end is missing, and the first cycle with it"
-                                   : "it was ended before one ran, or its scheduler did not lead"));
+    const std::string no_cycle = WhyNoCycle(path, *result);
+    if (!no_cycle.empty()) without_cycle_.push_back(no_cycle);
     Tell(*result);
     return !result->difference;
   }
@@ -126,7 +133,11 @@ class Report {
   }
 
   void Tell(const ReplayResult& result) {
-    if (result.torn) Say("the end of the segment is missing; all before it was replayed\n");
+    if (!result.missing_state.empty()) {
+      Say("the end of its state is missing; nothing of the segment can be replayed\n");
+    } else if (result.torn) {
+      Say("the end of the segment is missing; all before it was replayed\n");
+    }
     if (!result.difference) return;
     const ReplayDifference& difference = *result.difference;
     Say(fmt::format("difference in cycle {} at {}, decision {}:\n  recorded: {}\n  replayed: {}\n",

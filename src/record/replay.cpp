@@ -45,6 +45,12 @@ class Replay final : public DecisionSink {
   }
 
   bool complete() const { return complete_; }
+  // Of the state, while it is not complete.
+  std::string_view ExpectedNext() const {
+    if (world_ == nullptr) return "the head {\"krafla\":1,…}";
+    if (loop_ == nullptr) return "the configuration {\"config\":\"…\"}";
+    return "the rest of the state up to {\"state\":\"complete\",…}";
+  }
   ReplayResult& result() { return result_; }
 
   void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override {
@@ -140,10 +146,15 @@ Result<ReplayResult> ReplaySegment(const std::string& path, const ReplayListener
   }
   if (!(*lines)->problem().empty())
     return Fail(fmt::format("{}: {} behind line {}", path, (*lines)->problem(), number));
-  if (!replay.complete())
-    return Fail(fmt::format("{}: holds no complete state{}", path,
-                            (*lines)->torn() ? ": it ends too early" : ""));
   replay.result().torn = (*lines)->torn();
+  if (!replay.complete()) {
+    std::string missing = fmt::format(
+        "{}: holds no complete state: it ends before the end of line {}, where {} was expected",
+        path, number + 1, replay.ExpectedNext());
+    // A writer ends a file properly only behind its state.
+    if (!replay.result().torn) return Fail(std::move(missing));
+    replay.result().missing_state = std::move(missing);
+  }
   return std::move(replay.result());
 }
 

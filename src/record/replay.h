@@ -26,8 +26,11 @@ struct ReplayResult {
   uint64_t cycles = 0;
   uint64_t decisions = 0;
   uint64_t changes = 0;
-  size_t objects = 0;  // in the state it began with
-  bool torn = false;   // the end of the segment is missing; all before it was replayed
+  std::optional<size_t> objects;  // in the state it began with; none: see missing_state
+  bool torn = false;              // the end of the segment is missing; all before it was replayed
+  // Torn before its state was complete, so that nothing could be replayed: the file, where it ends
+  // and what was expected there.
+  std::string missing_state;
   std::optional<ReplayDifference> difference;  // the first; nothing is replayed behind it
 };
 
@@ -40,7 +43,8 @@ using ReplayListener =
 // differently.
 bool SameDecision(std::string_view line, std::string_view other);
 
-// An error: the segment is none, or is damaged.
+// An error: the segment is none, or is damaged. A missing end is neither: the writer was killed,
+// or still writes.
 Result<ReplayResult> ReplaySegment(const std::string& path, const ReplayListener& listener);
 
 }  // namespace krafla

@@ -120,15 +120,18 @@ TEST(RecordReplay, ATornTailIsReadUpToTheLastWholeLine) {
   for (size_t size = 0; size < whole.size(); size += 37) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
     const Result<ReplayResult> result = ReplaySegment(path, {});
-    if (!result) {
+    ASSERT_TRUE(result) << size << ": " << result.error().message;
+    EXPECT_TRUE(result->torn);
+    EXPECT_FALSE(result->difference);
+    EXPECT_EQ(result->objects.has_value(), result->missing_state.empty());
+    if (!result->objects) {
       // Before the state is complete there is nothing to begin with.
-      EXPECT_EQ(most, 0u) << size << ": " << result.error().message;
-      EXPECT_NE(result.error().message.find("complete state"), std::string::npos);
+      EXPECT_EQ(most, 0u) << size << ": " << result->missing_state;
+      EXPECT_EQ(result->cycles, 0u);
+      EXPECT_TRUE(result->missing_state.contains("complete state")) << result->missing_state;
       ++unreadable;
       continue;
     }
-    EXPECT_TRUE(result->torn);
-    EXPECT_FALSE(result->difference);
     EXPECT_GE(result->cycles, most) << "a longer file has as much at least";
     most = result->cycles;
   }
@@ -215,6 +218,84 @@ TEST(RecordReplay, ASegmentWithoutACycleAmongOthersIsAWarning) {
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_TRUE(told.out.contains("3 cycles")) << told.out;
   EXPECT_TRUE(told.err.starts_with("warning: " + next + ": holds a state of ")) << told.err;
+}
+
+std::vector<std::string> LinesOf(const std::string& path) {
+  std::vector<std::string> lines;
+  const auto file = GzipLines::Open(path);
+  while (std::optional<std::string> line = (*file)->Next()) lines.push_back(std::move(*line));
+  return lines;
+}
+
+// A segment of the first `whole` of these lines and half of the next, without gzip's end, as a
+// writer leaves it that is killed.
+void WriteTorn(const std::string& path, const std::vector<std::string>& lines, size_t whole) {
+  std::string text;
+  for (size_t i = 0; i < whole; ++i) text += lines[i] + "\n";
+  text += lines[whole].substr(0, lines[whole].size() / 2);
+  fs::remove(path);
+  (*GzipWriter::Create(path))->Add(text);
+  constexpr size_t kGzipEnd = 8;
+  fs::resize_file(path, fs::file_size(path) - kGzipEnd);
+}
+
+// Nothing of it can be replayed; the others can. As with any other end that is missing.
+TEST(RecordReplay, AStateThatIsTornIsAWarningAmongOthersAndAnErrorAlone) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(3);
+  }
+  const std::string good = folder.Segments()[0];
+  const std::string torn = folder.text() + "/record-000000002-20300101T000000Z.jsonl.gz";
+  const std::vector<std::string> lines = LinesOf(good);
+  size_t state_end = 0;
+  while (!lines[state_end].starts_with("{\"state\":")) ASSERT_LT(++state_end, lines.size());
+  const std::string rest = R"(the rest of the state up to {"state":"complete",…})";
+  for (const auto& [whole, expected] :
+       {std::pair(size_t{0}, std::string(R"(the head {"krafla":1,…})")),
+        std::pair(size_t{1}, std::string(R"(the configuration {"config":"…"})")),
+        std::pair(size_t{2}, rest), std::pair(state_end, rest)}) {
+    WriteTorn(torn, lines, whole);
+    const std::string sentence =
+        fmt::format("{}: holds no complete state: it ends before the end of line {}, where {} was "
+                    "expected\n",
+                    torn, whole + 1, expected);
+    const Told told = ReplayTold(folder.text());
+    EXPECT_EQ(told.code, 0);
+    EXPECT_EQ(told.err, "warning: " + sentence);
+    EXPECT_TRUE(told.out.contains("the end of its state is missing; nothing of the segment can be "
+                                  "replayed\n3 cycles, "))
+        << told.out;
+    EXPECT_TRUE(told.out.ends_with(": as recorded\n")) << told.out;
+
+    for (const char* output : {"text", "json"}) {
+      const Told alone = ReplayTold(torn, output);
+      EXPECT_EQ(alone.code, 2);
+      EXPECT_EQ(alone.out, "");
+      EXPECT_TRUE(alone.err.starts_with("error: " + sentence)) << alone.err;
+      EXPECT_TRUE(alone.err.contains("there is nothing to replay")) << alone.err;
+    }
+  }
+}
+
+// A writer ends a file properly only behind the state: this is damage, whatever is beside it.
+TEST(RecordReplay, AFileThatIsWholeWithoutItsStateIsAnErrorAmongOthers) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(3);
+  }
+  const std::string head = LinesOf(folder.Segments()[0])[0];
+  const std::string next = folder.text() + "/record-000000002-20300101T000000Z.jsonl.gz";
+  (*GzipWriter::Create(next))->Add(head + "\n");
+  const Told told = ReplayTold(folder.text());
+  EXPECT_EQ(told.code, 2);
+  EXPECT_TRUE(told.err.starts_with("error: " + next + ": holds no complete state: it ends before " +
+                                   "the end of line 2, where the configuration "))
+      << told.err;
+  EXPECT_TRUE(told.out.ends_with("as recorded; 1 segment could not be read to the end\n"))
+      << told.out;
 }
 
 // Each segment has a state of its own: what can be read is replayed, and the exit code tells that
