@@ -585,6 +585,20 @@ run run --replay "$record"
 expect_status "replay beside a torn state" 0
 expect_err "replay beside a torn state" "warning: $torn_says"
 expect_out "replay beside a torn state" "1 cycle, 0 decisions: as recorded"
+run run --replay "$record" -o json
+expect_json "replay beside a torn state as JSON" \
+  "plan['equal'] and len({tuple(s) for s in plan['segments']}) == 1"
+expect_json "replay beside a torn state as JSON" \
+  "[(s['objects'], s['torn'], s['error']) for s in plan['segments']] == [(0, False, None), (None, True, None)]"
+expect_json "replay beside a torn state as JSON" \
+  "plan['segments'][0]['warning'] is None and 'end of line 3' in plan['segments'][1]['warning']"
+printf '%s\n' "$record_head" "$record_config" "$record_state" "$record_cycle" '{"cycle":true}' |
+  gzip >"$record/record-000000003-20260310T223200Z.jsonl.gz"
+run run --replay "$record" -o json
+expect_status "replay of a damaged segment as JSON" 2
+expect_json "replay of a damaged segment as JSON" "len({tuple(s) for s in plan['segments']}) == 1"
+expect_json "replay of a damaged segment as JSON" \
+  "plan['segments'][2]['difference'] is None and ': line 5 ' in plan['segments'][2]['error']"
 run run --replay "$torn"
 expect_refused "replay of a torn state" "error: $torn_says" "there is nothing to replay"
 

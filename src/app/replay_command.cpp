@@ -1,6 +1,7 @@
 #include "app/replay_command.h"
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -27,6 +28,24 @@ std::string Instant(Timestamp at) {
 
 std::string OrNone(const std::string& decision) {
   return decision.empty() ? "nothing" : decision;
+}
+
+void CountOrNull(JsonWriter& json, std::string_view key, std::optional<uint64_t> count) {
+  json.Key(key);
+  if (count) {
+    json.Integer(static_cast<int64_t>(*count));
+  } else {
+    json.Null();
+  }
+}
+
+void TextOrNull(JsonWriter& json, std::string_view key, std::string_view text) {
+  json.Key(key);
+  if (text.empty()) {
+    json.Null();
+  } else {
+    json.String(text);
+  }
 }
 
 // Empty: there was one.
@@ -66,26 +85,13 @@ class Report {
         });
     json_.EndArray();
     if (!result) {
-      json_.Key("error").String(result.error().message).EndObject();
+      EndSegment(nullptr, result.error().message, {});
       Say("the rest of the segment cannot be read\n");
       damaged_.push_back(result.error().message);
       return true;
     }
-    json_.Key("objects").Integer(static_cast<int64_t>(result->objects.value_or(0)));
-    json_.Key("changes").Integer(static_cast<int64_t>(result->changes));
-    json_.Key("torn").Bool(result->torn);
-    json_.Key("difference");
-    if (result->difference) {
-      const ReplayDifference& difference = *result->difference;
-      json_.BeginObject().Key("cycle").Integer(static_cast<int64_t>(difference.cycle));
-      json_.Key("at").String(Instant(difference.at));
-      json_.Key("recorded").String(difference.recorded);
-      json_.Key("replayed").String(difference.replayed).EndObject();
-    } else {
-      json_.Null();
-    }
-    json_.EndObject();
     const std::string no_cycle = WhyNoCycle(path, *result);
+    EndSegment(&*result, {}, no_cycle);
     if (!no_cycle.empty()) without_cycle_.push_back(no_cycle);
     Tell(*result);
     return !result->difference;
@@ -130,6 +136,29 @@ class Report {
     if (decisions.empty()) return;
     Say(fmt::format("cycle {} at {}\n", number, Instant(at)));
     for (const std::string& decision : decisions) Say(fmt::format("  {}\n", decision));
+  }
+
+  // Every segment has the same keys, whatever became of it: null is what is not there. `result` is
+  // null for one that is damaged.
+  void EndSegment(const ReplayResult* result, std::string_view error, std::string_view warning) {
+    const bool read = result != nullptr;
+    CountOrNull(json_, "objects", read ? result->objects : std::nullopt);
+    CountOrNull(json_, "changes", read ? std::optional(result->changes) : std::nullopt);
+    json_.Key("torn").Bool(read && result->torn);
+    json_.Key("difference");
+    if (read && result->difference) {
+      const ReplayDifference& difference = *result->difference;
+      json_.BeginObject().Key("cycle").Integer(static_cast<int64_t>(difference.cycle));
+      json_.Key("at").String(Instant(difference.at));
+      json_.Key("decision").Integer(static_cast<int64_t>(difference.index + 1));
+      json_.Key("recorded").String(difference.recorded);
+      json_.Key("replayed").String(difference.replayed).EndObject();
+    } else {
+      json_.Null();
+    }
+    TextOrNull(json_, "error", error);
+    TextOrNull(json_, "warning", warning);
+    json_.EndObject();
   }
 
   void Tell(const ReplayResult& result) {

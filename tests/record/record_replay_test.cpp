@@ -1,5 +1,6 @@
 // A scheduler's life is recorded and lived once more: the same decisions, byte for byte.
 #include <gtest/gtest.h>
+#include <simdjson.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -279,6 +280,56 @@ TEST(RecordReplay, AStateThatIsTornIsAWarningAmongOthersAndAnErrorAlone) {
   }
 }
 
+// The keys of each segment in a replay's JSON, in order; its cycles are left out.
+std::vector<std::vector<std::string>> KeysOfSegments(const std::string& text) {
+  namespace dom = simdjson::dom;
+  dom::parser parser;
+  dom::element root;
+  std::vector<std::vector<std::string>> segments;
+  if (parser.parse(text).get(root)) return segments;
+  for (const dom::element segment : root["segments"].get_array()) {
+    segments.emplace_back();
+    for (const dom::key_value_pair field : segment.get_object())
+      segments.back().emplace_back(field.key);
+  }
+  return segments;
+}
+
+TEST(RecordReplay, EverySegmentHasTheSameKeysInJson) {
+  Folder folder;
+  {
+    Recorder recorder(Sample(), 3, folder.text());
+    recorder.life->Run(3);
+  }
+  const std::vector<std::string> lines = LinesOf(folder.Segments()[0]);
+  const auto segment = [&](int number) {
+    return fmt::format("{}/record-{:09}-20300101T000000Z.jsonl.gz", folder.text(), number);
+  };
+  WriteTorn(segment(2), lines, 2);
+  WriteTorn(segment(3), lines, lines.size() - 1);
+  (*GzipWriter::Create(segment(4)))->Add(lines[0] + "\n{\"cycle\":true}\n");
+  std::string other;  // decides something else; nothing is replayed behind it
+  for (const std::string& line : lines) other += line + "\n";
+  const size_t bind = other.find("\"bind ");
+  ASSERT_NE(bind, other.npos);
+  other.replace(bind, 6, "\"bond ");
+  (*GzipWriter::Create(segment(5)))->Add(other);
+
+  const Told told = ReplayTold(folder.text(), "json");
+  EXPECT_EQ(told.code, 1);
+  const std::vector<std::string> keys = {"file", "cycles",     "objects", "changes",
+                                         "torn", "difference", "error",   "warning"};
+  EXPECT_EQ(KeysOfSegments(told.out), std::vector(5, keys)) << told.out;
+  // What is said of a segment on standard error is in its entry too.
+  for (const char* wanted :
+       {R"("objects":null,"changes":0,"torn":true,"difference":null,"error":null,"warning":"/)",
+        R"("torn":true,"difference":null,"error":null,"warning":null})",
+        R"("objects":null,"changes":null,"torn":false,"difference":null,"error":"/)",
+        R"("torn":false,"difference":{"cycle":1,"at":"2026-03-10T12:00:00.000000000Z","decision":)",
+        R"("error":null,"warning":null}],"equal":false})"})
+    EXPECT_TRUE(told.out.contains(wanted)) << wanted << "\n" << told.out;
+}
+
 // A writer ends a file properly only behind the state: this is damage, whatever is beside it.
 TEST(RecordReplay, AFileThatIsWholeWithoutItsStateIsAnErrorAmongOthers) {
   Folder folder;
@@ -327,7 +378,10 @@ TEST(RecordReplay, ADamagedSegmentDoesNotEndTheReplayOfOthers) {
 
   const Told json = ReplayTold(folder.text(), "json");
   EXPECT_EQ(json.code, 2);
-  EXPECT_TRUE(json.out.contains("\"error\":\"" + damaged + ": line ")) << json.out;
+  EXPECT_TRUE(json.out.contains(R"("objects":null,"changes":null,"torn":false,"difference":null,)"
+                                R"("error":")" +
+                                damaged + ": line "))
+      << json.out;
   EXPECT_TRUE(json.out.ends_with("\"equal\":true}\n")) << json.out;
 
   for (const std::string& path : {whole, damaged}) fs::remove(path);
