@@ -148,7 +148,9 @@ void KnownInVain::Remember(const Key& key, Since statement_began, Since search_b
   open_.assign(record.open.begin(), record.open.end());  // what was open before
   record.open.clear();
   const Since now = Now();
-  record.said_no = now;
+  // Tasks that the search itself has changed count: nodes that were asked before that may say
+  // otherwise now.
+  record.said_no = {now.node_changes, search_began.task_changes};
   const bool left_nothing = now == search_began;
   if (!left_nothing || statement_began == now || !ChangedNodes(statement_began, true, changed_)) {
     record.since = {now.node_changes, search_began.task_changes};

@@ -1,4 +1,5 @@
-// A search that was in vain: whether a node has come to have room meanwhile, if nobody goes.
+// A search that was in vain: whether anything has changed meanwhile, and whether a node has come to
+// have room if nobody goes.
 #include "actions/known_in_vain.h"
 
 #include <gtest/gtest.h>
@@ -71,6 +72,46 @@ TEST_F(KnownInVainTest, TheLastOfSeveralChangesCounts) {
   EXPECT_FALSE(NoneHasRoom());
   statement.Discard();
   EXPECT_TRUE(NoneHasRoom());
+}
+
+TEST_F(KnownInVainTest, NothingHasChangedUntilSomethingDoes) {
+  EXPECT_TRUE(in_vain_.IsAsThen(*in_vain_.Find(key_)));
+  Statement statement(*cycle_.session);
+  Evict(statement, "n1-one");
+  EXPECT_FALSE(in_vain_.IsAsThen(*in_vain_.Find(key_)));
+  // A search in the middle of a statement, as things are there.
+  const KnownInVain::Since now = in_vain_.Now();
+  in_vain_.Remember(key_, {}, now, nullptr, false, {}, {});
+  EXPECT_TRUE(in_vain_.IsAsThen(*in_vain_.Find(key_)));
+  statement.Discard();
+  EXPECT_FALSE(in_vain_.IsAsThen(*in_vain_.Find(key_))) << "what was taken back has changed again";
+}
+
+// The number of changes is the same as then, but they are others.
+TEST_F(KnownInVainTest, AsManyChangesAreNotTheSame) {
+  Statement statement(*cycle_.session);
+  const Statement::Savepoint before = statement.Save();
+  Evict(statement, "n1-one");
+  const KnownInVain::Since now = in_vain_.Now();
+  in_vain_.Remember(key_, now, now, nullptr, false, {}, {});
+  statement.RollbackTo(before);
+  Evict(statement, "n2-three");
+  EXPECT_FALSE(in_vain_.IsAsThen(*in_vain_.Find(key_)));
+}
+
+// Nodes that were asked before it changed a task may say otherwise now.
+TEST_F(KnownInVainTest, WhatTheSearchItselfDidToTasksIsAChange) {
+  const KnownInVain::Since search_began = in_vain_.Now();
+  Statement statement(*cycle_.session);
+  Evict(statement, "n1-one");
+  in_vain_.Remember(key_, search_began, search_began, nullptr, false, {}, {});
+  EXPECT_FALSE(in_vain_.IsAsThen(*in_vain_.Find(key_)));
+}
+
+TEST_F(KnownInVainTest, WhatAPredicateRefusedIsAskedAgainInAnyCase) {
+  const KnownInVain::Since now = in_vain_.Now();
+  in_vain_.Remember(key_, now, now, nullptr, false, {0}, {});
+  EXPECT_FALSE(in_vain_.IsAsThen(*in_vain_.Find(key_)));
 }
 
 TEST_F(KnownInVainTest, WhoWasRefusedMayHaveHadRoom) {

@@ -223,7 +223,6 @@ bool RoomFinder::TryRanked(Statement& statement, TaskId task, const VictimRule& 
     for (uint32_t p = 0; p < session_.cluster.nodes_by_name.size(); ++p)
       if (ranking.IsAllowed(p)) CheckInVain(statement, task, rule, p);
 #endif
-    losses_matter_ = known->losses_matter;
     Replay(task, known->furthest);
     furthest_ = known->furthest;
     return false;
@@ -559,10 +558,13 @@ void RoomFinder::CountPassedOver(bool done) {
 // Sets candidates_ to those on a node, in its order of tasks. False: that would be no gain over
 // collecting them. Most tasks of a node are of other queues, which is told without looking at them.
 bool RoomFinder::FindCandidates(TaskId task, const VictimRule& rule, uint32_t position) {
-  if (narrows_ && bounds_.FindCandidatesOn(position, candidates_)) return true;
+  const Cluster& cluster = session_.cluster;
+  if (narrows_ && bounds_.FindCandidatesOn(position, candidates_)) {
+    FetchTasksAndJobs(cluster, candidates_);
+    return true;
+  }
   if (rule.whose == VictimRule::Whose::kOwnJob || !evictable_.HasAll()) return false;
   evictable_.CatchUp();
-  const Cluster& cluster = session_.cluster;
   const Task& for_task = cluster.tasks[task];
   const EvictableTasks::Side side{.asking = rule.asking(),
                                   .queue = cluster.jobs[for_task.job].queue};

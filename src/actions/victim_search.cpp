@@ -76,11 +76,7 @@ MakeRoom MakeRoomOnNode(Session& s, Statement& statement, TaskId task, NodeId no
   FetchWhatIsOf(s, node);
 
   static thread_local std::vector<TaskId> collected;  // the inner loop allocates nothing
-  if (known == nullptr) {
-    CollectCandidates(s, node, task, rule, collected);
-  } else {
-    FetchTasksAndJobs(cluster, *known);
-  }
+  if (known == nullptr) CollectCandidates(s, node, task, rule, collected);
   const std::vector<TaskId>& candidates = known != nullptr ? *known : collected;
 #ifdef KRAFLA_VERIFY
   CollectCandidates(s, node, task, rule, collected);

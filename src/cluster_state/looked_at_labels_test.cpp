@@ -126,6 +126,24 @@ TEST(LookedAtLabels, ASelectorOverPodsThatWereThereFirstHasTheTablesBuiltAnewOnc
   EXPECT_EQ(live.rebuilds(), before + 1);
 }
 
+// So does the selector of a budget.
+TEST(LookedAtLabels, ABudgetOverPodsThatWereThereFirstTellsThemApart) {
+  LiveCluster live{BuildOptions{}};
+  const auto str = [&](const std::string& text) { return live.strings().Intern(text); };
+  AddTo(live, {"a", "one", SelectorOp::kIn, {"one"}});
+  AddTo(live, {"b", "two"});
+  AddTo(live, {"c", "three"});
+  EXPECT_EQ(ClassOf(live.cluster(), "b"), ClassOf(live.cluster(), "c"));
+  PodDisruptionBudget budget;
+  budget.ns = str("default");
+  budget.name = str("keep");
+  budget.selector = {
+      .given = true,
+      .requirements = {{.key = str("job"), .op = SelectorOp::kIn, .values = {str("two")}}}};
+  live.AddBudget(budget);
+  EXPECT_NE(ClassOf(live.cluster(), "b"), ClassOf(live.cluster(), "c"));
+}
+
 TEST(LookedAtLabels, ClassesFollowWhateverComesAndGoes) {
   std::mt19937 random(11);
   const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -135,10 +153,11 @@ TEST(LookedAtLabels, ClassesFollowWhateverComesAndGoes) {
       const auto job = [&] { return "job" + std::to_string(pick(6)); };
       Pod pod{"p" + std::to_string(pick(12)), pick(4) == 0 ? "" : job()};
       if (pick(4) == 0)
-        pod.op = pick(12) == 0  ? SelectorOp::kExists
-                 : pick(2) == 0 ? SelectorOp::kIn
-                                : SelectorOp::kNotIn;
-      if (pod.op && *pod.op != SelectorOp::kExists) pod.values = {job(), job()};
+        pod.op = pick(12) == 0   ? SelectorOp::kExists
+                 : pick(12) == 0 ? SelectorOp::kDoesNotExist
+                 : pick(2) == 0  ? SelectorOp::kIn
+                                 : SelectorOp::kNotIn;
+      if (pod.op == SelectorOp::kIn || pod.op == SelectorOp::kNotIn) pod.values = {job(), job()};
       if (pick(5) == 0) {
         (void)live.RemovePod(live.strings().Intern("default"), live.strings().Intern(pod.name));
       } else {

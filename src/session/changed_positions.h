@@ -32,7 +32,7 @@ class ChangedPositions {
 
  private:
   size_t blocks_;
-  size_t piece_;  // as many as a row has words: then rows are as large as the list, and no longer
+  size_t piece_;  // as many as a row has words: then rows are twice as large as the list, no more
   PieceList<uint32_t, 1 << 12> list_;
   // By piece; there may be more of them than there are pieces, kept for their memory.
   std::vector<std::vector<uint64_t>> rows_;

@@ -356,9 +356,19 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   CatchUp(*cache.scores);
   FittingNodes& kept = FittingOf(cluster_.tasks[task].cls, cache);
   const auto news = changes.From(kept.begun ? kept.synced : 0);
-  // Answers are few: to take so many off one by one is more work than to ask again.
-  constexpr size_t kMany = 4;
-  if (!kept.begun || news.size() > kMany * cache.fixed->open.size()) {
+  // To ask the few again that have answered is less work than to take very many changes off one by
+  // one.
+  const auto is_better_begun = [&] {
+    constexpr size_t kWorthAnAnswer = 32;
+    const std::vector<uint64_t>& open = cache.fixed->open;
+    if (news.size() <= open.size()) return false;
+    size_t answers = 0;
+    for (size_t block = 0; block < open.size(); ++block)
+      answers += static_cast<size_t>(
+          std::popcount((kept.passes[block] | kept.refuses[block]) & open[block]));
+    return news.size() > kWorthAnAnswer * answers || news.size() > cluster_.nodes_by_name.size();
+  };
+  if (!kept.begun || is_better_begun()) {
     kept.Begin(cache.fixed->open.size());
     LookAtAll(task, cache);
   } else if (kept.IsBetterAsked(news.size())) {
