@@ -32,6 +32,15 @@ bool FittingNodes::IsBetterAsked(size_t changes) const {
   return changes > few + CountBits(later) / 32;
 }
 
+bool FittingNodes::IsBetterBegun(size_t changes, std::span<const uint64_t> open) const {
+  constexpr size_t kWorthAnAnswer = 32;
+  if (changes <= open.size()) return false;
+  size_t answers = 0;
+  for (size_t block = 0; block < open.size(); ++block)
+    answers += static_cast<size_t>(std::popcount((passes[block] | refuses[block]) & open[block]));
+  return changes > kWorthAnAnswer * answers;
+}
+
 void FittingNodes::FollowAll(const ScoreColumn& scores) {
   best_.Reset(now.size());
   holders_.assign(now.size(), kUnknown);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/words_of_bits.h"
@@ -42,6 +43,9 @@ class FittingNodes {
   // Whether to ask all nodes for room, which are many to a word, is less work than to look again at
   // so many.
   bool IsBetterAsked(size_t changes) const;
+  // Whether to ask the few again that have answered, of nodes that do not refuse for good, is less
+  // work than to take so many changes off one by one.
+  bool IsBetterBegun(size_t changes, std::span<const uint64_t> open) const;
 
   // The first node with the highest score of those where the request fits now; kNowhere: there is
   // none.

@@ -356,19 +356,8 @@ void NodeSearch::Synchronize(TaskId task, ClassCache& cache) {
   CatchUp(*cache.scores);
   FittingNodes& kept = FittingOf(cluster_.tasks[task].cls, cache);
   const auto news = changes.From(kept.begun ? kept.synced : 0);
-  // To ask the few again that have answered is less work than to take very many changes off one by
-  // one.
-  const auto is_better_begun = [&] {
-    constexpr size_t kWorthAnAnswer = 32;
-    const std::vector<uint64_t>& open = cache.fixed->open;
-    if (news.size() <= open.size()) return false;
-    size_t answers = 0;
-    for (size_t block = 0; block < open.size(); ++block)
-      answers += static_cast<size_t>(
-          std::popcount((kept.passes[block] | kept.refuses[block]) & open[block]));
-    return news.size() > kWorthAnAnswer * answers || news.size() > cluster_.nodes_by_name.size();
-  };
-  if (!kept.begun || is_better_begun()) {
+  if (!kept.begun || news.size() > cluster_.nodes_by_name.size() ||
+      kept.IsBetterBegun(news.size(), cache.fixed->open)) {
     kept.Begin(cache.fixed->open.size());
     LookAtAll(task, cache);
   } else if (kept.IsBetterAsked(news.size())) {
