@@ -28,24 +28,26 @@ void AmountColumns::Begin(size_t nodes, const AmountSteps& steps) {
   for (size_t kind = 0; kind < columns_.size(); ++kind) {
     Column& column = columns_[kind];
     column.amounts.assign(blocks() * kBlock, kNothing);
-    column.steps = steps.by_kind[kind];
+    column.steps = RisingSteps(steps.by_kind[kind]);
     column.reached.assign(nodes, 0);
     column.rows.assign((column.steps.size() + 2) * blocks(), 0);
     for (size_t block = 0; block < blocks(); ++block) column.rows[block] = NodesOf(block);
   }
 }
 
-// By halves, without branches that cannot be foreseen.
+// By halves where it is not clear, without branches that cannot be foreseen. Steps that are higher
+// by less than the tolerance are reached, too.
 size_t AmountColumns::StepsReached(const Column& column, double amount) {
-  const double* first = column.steps.data();
-  size_t left = column.steps.size();
+  const std::span<const double> steps = column.steps.all();
+  auto [reached, end] = column.steps.Around(amount);
+  size_t left = end - reached;
   while (left > 1) {
     const size_t half = left / 2;
-    first += IsEnough(first[half - 1], amount) ? half : 0;
+    reached += IsEnough(steps[reached + half - 1], amount) ? half : 0;
     left -= half;
   }
-  if (left == 1 && IsEnough(*first, amount)) ++first;
-  return static_cast<size_t>(first - column.steps.data());
+  while (reached < steps.size() && IsEnough(steps[reached], amount)) ++reached;
+  return reached;
 }
 
 void AmountColumns::SetRows(Column& column, uint32_t position) const {
@@ -64,7 +66,7 @@ void AmountColumns::SetRowsOfMany(Column& column, size_t block, uint64_t nodes) 
   if (column.steps.empty() || nodes == 0) return;
   // By step: the nodes that reach it and no more. Rows between the lowest and the highest step that
   // any of them has reached, or does now, are other than they were.
-  std::array<uint64_t, AmountSteps::kMost + 1> reach{};
+  std::array<uint64_t, RisingSteps::kMost + 1> reach{};
   size_t lowest = SIZE_MAX;
   size_t highest = 0;
   for (uint64_t rest = nodes; rest != 0; rest &= rest - 1) {
@@ -114,9 +116,10 @@ AmountColumns::Question AmountColumns::Ask(const Resource& request, double slack
     const int kind = __builtin_ctzll(rest);
     const Column& column = columns_[static_cast<size_t>(kind)];
     const double wanted = request.Get(kind) - slack;
-    const auto above = std::upper_bound(column.steps.begin(), column.steps.end(), wanted);
-    const size_t row = static_cast<size_t>(above - column.steps.begin());
-    const bool is_step = row > 0 && column.steps[row - 1] == wanted;
+    const std::span<const double> steps = column.steps.all();
+    const auto above = std::upper_bound(steps.begin(), steps.end(), wanted);
+    const size_t row = static_cast<size_t>(above - steps.begin());
+    const bool is_step = row > 0 && steps[row - 1] == wanted;
     question.parts_.push_back({.maybe = column.rows.data() + row * blocks(),
                                .surely = column.rows.data() + (is_step ? row : row + 1) * blocks(),
                                .amounts = column.amounts.data(),

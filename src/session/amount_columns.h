@@ -18,6 +18,7 @@
 #include "base/fetch.h"
 #include "model/resource.h"
 #include "session/amount_steps.h"
+#include "session/rising_steps.h"
 
 namespace krafla {
 
@@ -127,7 +128,7 @@ class AmountColumns {
  private:
   struct Column {
     std::vector<double> amounts;  // by position, filled up to whole blocks with what nothing fits
-    std::vector<double> steps;
+    RisingSteps steps;
     std::vector<uint8_t> reached;  // by position: how many steps
     // A bit per node and row, a row for each step: whether the node has as much. The row before is
     // all nodes, the last one none.

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "model/cluster.h"
+#include "session/rising_steps.h"
 
 namespace krafla {
 
 struct AmountSteps {
-  static constexpr size_t kMost = 64;  // of a kind
+  static constexpr size_t kMost = RisingSteps::kMost;  // of a kind
 
   std::vector<std::vector<double>> by_kind;
 
