@@ -8,7 +8,7 @@ of the session to its close, profile volcano. Writes OUT_DIR/growth_instructions
 """
 import argparse, json, os, shutil, sys
 
-import callgrind, run
+import callgrind, measured_program, run
 
 MOST = 2.3  # times the instructions for twice the nodes
 # In these a session is opened, and everything else is done.
@@ -28,6 +28,9 @@ def main():
     parser.add_argument("--kinds", default=",".join(run.GROWTH_KINDS), help="default: all of them")
     parser.add_argument("--growth-to", type=int, default=20000, help="nodes of the largest cluster")
     a = parser.parse_args()
+    measured_program.check(parser, a.binary)
+    if a.growth_to < run.SMALLEST:
+        parser.error("--growth-to %d: the smallest cluster has %d nodes" % (a.growth_to, run.SMALLEST))
     kinds = a.kinds.split(",")
     if unknown := set(kinds) - set(run.GROWTH_KINDS):
         parser.error("unknown kind: %s; expected %s" % (", ".join(sorted(unknown)), ", ".join(run.GROWTH_KINDS)))

@@ -9,7 +9,7 @@ fails. --store writes the counts as the new figures, with the date and the reaso
 """
 import argparse, datetime, json, os, platform, re, shutil, subprocess, sys
 
-import callgrind, generate
+import callgrind, measured_program, generate
 
 # Three small clusters, and some with more nodes than a few words of bits. In Volcano's profile other ways are taken: tries
 # leave marks, and predicates do not look again.
@@ -51,6 +51,7 @@ def main():
     parser.add_argument("work")
     parser.add_argument("--store", metavar="REASON")
     a = parser.parse_args()
+    measured_program.check(parser, a.binary)
     if shutil.which("valgrind") is None or shutil.which("readelf") is None:
         print("instruction counts: not compared, valgrind or readelf is missing")
         return 0

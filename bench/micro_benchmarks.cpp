@@ -119,8 +119,7 @@ void ScoreUpdate(benchmark::State& state) {
     const NodeId node = world.Node(++i);
     const Session::Mark mark = world.session->MarkNow();
     world.session->MarkReleasing(world.PodOn(node));
-    benchmark::DoNotOptimize(
-        world.session->node_search().RankForPreemption(world.waiting, nullptr));
+    benchmark::DoNotOptimize(world.session->node_search().RankForPreemption(world.waiting));
     world.session->Rollback(mark);
   }
 }

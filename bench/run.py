@@ -10,6 +10,8 @@ row whose decisions are not the expected number fails.
 """
 import argparse, contextlib, json, os, re, shutil, statistics, subprocess, sys, time
 
+import measured_program
+
 GENERATE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "generate.py")
 NOW = "2026-03-10T12:00:00Z"
 PROFILES = ("volcano", "krafla")
@@ -217,6 +219,7 @@ def show(rows, curves, steps):
                1000 * r["json_mb"] / v["load_ms"],
                "-" if r["instructions_millions"] is None else "%.0f" % r["instructions_millions"], v["rss_mb"],
                r["volcano_cpu_ms"] / max(v["cpu_ms_min"], 0.001)))
+    print("Volcano/: what Volcano took when it was measured, on the machine of docs/performance.md, by what krafla took here")
     for kind, curve in curves.items():
         print("growth of %-9s" % kind, "  ".join("%d: %.1f ms" % (n, ms) for n, ms, _ in curve))
         if steps[kind]:
@@ -234,6 +237,9 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one run each, no growth curves")
     parser.add_argument("--growth-to", type=int, default=20000, help="nodes of the largest cluster in the growth curves")
     a = parser.parse_args()
+    measured_program.check(parser, a.binary)
+    if a.growth_to < SMALLEST:
+        parser.error("--growth-to %d: the smallest cluster has %d nodes" % (a.growth_to, SMALLEST))
     os.makedirs(a.out, exist_ok=True)
     repeat = 1 if a.quick else 5
     progress = Progress(len(ROWS) + (0 if a.quick else len(GROWTH_KINDS) * (1 + ROUNDS)))

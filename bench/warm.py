@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 
+import measured_program
+
 # Those with gangs that wait search for all of them each time.
 KINDS = (("pod", 1), ("full", 1), ("node", 1), ("finish", 1), ("idle", 1), ("stuck", 1), ("crowd", 20))
 
@@ -33,6 +35,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods-per-node", type=int, default=5)
     a = parser.parse_args()
+    measured_program.check(parser, a.binary)
     os.makedirs(a.out, exist_ok=True)
     results = {}
     print("%-7s %-8s %12s %9s %9s %9s   (microseconds from the change to the decision)" %
@@ -44,6 +47,7 @@ def main():
             ns = result["change_to_decision_ns"]
             print("%-7s %-8s %12.0f %9.1f %9.1f %9.1f" % (kind, profile, result["first_cycle_ns"] / 1e3, ns["min"] / 1e3,
                                                           ns["median"] / 1e3, ns["p99"] / 1e3))
+    print("cold cycle: the first one, in which everything is opened and made")
     with open(os.path.join(a.out, "warm.json"), "w") as f:
         json.dump(results, f, indent=1)
     return 0

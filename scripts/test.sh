@@ -37,6 +37,15 @@ run_tests() {
 ninja -C "$build" -j "$jobs" krafla_tests
 run_tests "plain build" "$build/krafla_tests"
 
+# A moment of each: that they build, and find what they measure.
+echo "== micro-benchmarks"
+ninja -C "$build" -j "$jobs" krafla_micro_benchmarks
+if "$build/krafla_micro_benchmarks" --benchmark_min_time=0.001; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
+
 # With clang where it is packaged: it builds in two thirds of the time, and another compiler sees other mistakes.
 scripts/install-packages.sh --with-clang
 clang=$(command -v clang++-19 || true)

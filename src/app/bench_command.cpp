@@ -190,8 +190,14 @@ std::string WarmBench::Run() {
       times.push_back(ns);
     }
     if (last_.binds() != ExpectedBinds() || last_.evictions() != 0)
-      return fmt::format("round {}: expected {} binds and no evictions, got {} and {}", round,
-                         ExpectedBinds(), last_.binds(), last_.evictions());
+      return fmt::format(
+          "bench: --warm {} cannot be measured on --nodes {} with --pods-per-node {}{}: a round "
+          "should have {} binds and no evictions, and round {} had {} and {}; more nodes with "
+          "fewer "
+          "pods on each will do",
+          options_.warm, options_.nodes, options_.pods_per_node,
+          options_.config.empty() ? "" : " and --config " + options_.config, ExpectedBinds(), round,
+          last_.binds(), last_.evictions());
     Restore(round);
   }
   return {};
@@ -240,7 +246,7 @@ int BenchCommand(const BenchCommandOptions& options, std::ostream& out, std::ost
   WarmBench bench(options, std::move(config));
   if (const std::string problem = bench.Run(); !problem.empty()) {
     err << "error: " << problem << "\n";
-    return kNotWritten;
+    return kWrongInput;
   }
   JsonWriter json;
   bench.Write(json);

@@ -36,5 +36,18 @@ TEST(BenchCommand, AConfigurationThatIsNotThereIsNamed) {
   EXPECT_TRUE(out.str().empty());
 }
 
+// A cluster so small that whoever arrives finds no place, or takes one from others.
+TEST(BenchCommand, AClusterThatIsTooSmallForAKindIsRefusedByItsOptions) {
+  BenchCommandOptions options;
+  options.warm = "crowd";
+  options.nodes = 1;
+  options.rounds = 3;
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EQ(BenchCommand(options, out, err), 2);
+  EXPECT_NE(err.str().find("--nodes 1"), std::string::npos) << err.str();
+  EXPECT_TRUE(out.str().empty());
+}
+
 }  // namespace
 }  // namespace krafla

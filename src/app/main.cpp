@@ -17,6 +17,7 @@
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
 #include "app/version.h"
+#include "base/did_you_mean.h"
 
 namespace {
 
@@ -50,7 +51,9 @@ CLI::App* AddRunCommand(CLI::App& app, krafla::RunCommandOptions& options) {
   command->add_option("--output,-o", options.output, "text (default) or json.")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--stats", options.stats, "Add times and memory to the output.");
-  command->add_option("-v,--v", options.verbosity, "Log level on standard error: 3, 4 or 5.")
+  command
+      ->add_option("-v,--v", options.verbosity,
+                   "Log on standard error: 3, 4 or 5, each in more detail; default 0, none.")
       ->check(CLI::Range(0, 10));
   return command;
 }
@@ -88,7 +91,9 @@ CLI::App* AddSimulateCommand(CLI::App& app, krafla::SimulateCommandOptions& opti
                       "File for the event log, one JSON object per line; - for standard output.");
   command->add_option("--output,-o", options.output, "text (default) or json.")
       ->check(CLI::IsMember({"text", "json"}));
-  command->add_option("-v,--v", options.verbosity, "Log level on standard error: 3, 4 or 5.")
+  command
+      ->add_option("-v,--v", options.verbosity,
+                   "Log on standard error: 3, 4 or 5, each in more detail; default 0, none.")
       ->check(CLI::Range(0, 10));
   return command;
 }
@@ -191,6 +196,37 @@ void OnCutShort(int) {
   _exit(2);
 }
 
+std::string NameOfCommand(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? std::string() : commands.front()->get_name();
+}
+
+// In the words of all other errors.
+void TellWrongArguments(const CLI::App& app, std::string what) {
+  const std::string command = NameOfCommand(app);
+  std::cerr << "error: " << (command.empty() ? "" : command + ": ") << what << "; krafla "
+            << (command.empty() ? "" : command + " ") << "--help says what it takes\n";
+}
+
+// Words that no option takes, as they were written.
+std::string UnexpectedWords(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* command : app.get_subcommands())
+    for (const std::string& word : command->remaining())
+      words += (words.empty() ? "" : " ") + krafla::Printable(word);
+  return "unexpected " + krafla::Quoted(words);
+}
+
+// An option without its value: the library says of which type it would be.
+std::string WhatIsWrong(const CLI::ParseError& e) {
+  std::string what = e.what();
+  if (const size_t at = what.find(": 1 required "); at != std::string::npos)
+    return what.substr(0, at) + ": expected a value, got none";
+  if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && what.starts_with("A subcommand"))
+    return "expected a command";
+  return what;
+}
+
 // The first option that the command does not have, if that is what is wrong.
 std::optional<std::string> UnknownOption(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) {
@@ -255,11 +291,12 @@ int main(int argc, char** argv) {
       std::cerr << "error: " << *wrong << "\n";
       return 2;
     }
-    (void)app.exit(e);
+    TellWrongArguments(app, UnexpectedWords(app));
     return 2;
   } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    TellWrongArguments(app, WhatIsWrong(e));
+    return 2;
   }
   const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   run.color = simulate.color = explain.color = check.color = color;

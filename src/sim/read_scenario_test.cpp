@@ -263,6 +263,22 @@ TEST(ReadScenario, SettingsReachIntoTheFile) {
   EXPECT_EQ(ElapsedNs(s.start, s.until), 7 * 86'400'000'000'000);
 }
 
+// Whoever means one of several by its name does not get a new one for a slip.
+TEST(ReadScenario, SettingsReachOnlyIntoWhatIsThere) {
+  const auto set = [](const std::string& setting) {
+    ScenarioOverrides overrides;
+    overrides.set = {setting};
+    return Read(WithCluster("queues: {research: {weight: 1}}\n"), overrides).problems;
+  };
+  EXPECT_EQ(set("queues[research].weight=3"), "");
+  EXPECT_EQ(
+      set("queues[reserch].weight=3"),
+      "--set queues[reserch].weight=3: error: \"queues[reserch]\" does not exist; did you mean "
+      "\"research\"? (a new one is written queues[reserch]={...})\n");
+  EXPECT_EQ(set("queues[product]={weight: 3}"), "");
+  EXPECT_EQ(set("queues.product.weight=3"), "");
+}
+
 TEST(ReadScenario, WrongSettingsAreNamedByThemselves) {
   const auto set = [](const std::string& setting) {
     ScenarioOverrides overrides;

@@ -99,7 +99,8 @@ Result<YamlNode*> StepIntoList(YamlNode& list, const Step& step) {
       fmt::format("{} does not exist{}", Quoted(step.path), DidYouMeanHint(step.key, names)));
 }
 
-Result<YamlNode*> StepInto(YamlNode& node, const Step& step, int mark) {
+// `goes_on`: something inside of it is meant.
+Result<YamlNode*> StepInto(YamlNode& node, const Step& step, bool goes_on, int mark) {
   if (node.IsSequence()) return StepIntoList(node, step);
   if (node.IsNull()) {
     node = YamlNode{.kind = YamlKind::kMapping, .location = {mark, 0}};
@@ -111,6 +112,13 @@ Result<YamlNode*> StepInto(YamlNode& node, const Step& step, int mark) {
     if (entry.key == step.key) return &entry.value;
   // One mapping may stand in place of a list of one.
   if (step.in_brackets && step.key == "0") return &node;
+  // Whoever names one of several by its name means one that is there; a new one comes as a whole.
+  if (step.in_brackets && goes_on && !node.entries.empty()) {
+    std::vector<std::string_view> names;
+    for (const YamlEntry& entry : node.entries) names.push_back(entry.key);
+    return Fail(fmt::format("{} does not exist{} (a new one is written {}={{...}})",
+                            Quoted(step.path), DidYouMeanHint(step.key, names), step.path));
+  }
   node.entries.push_back({step.key, {mark, 0}, {}});
   return &node.entries.back().value;
 }
@@ -135,7 +143,7 @@ std::optional<std::string> ApplySetting(std::string_view setting, int mark, Yaml
     return fmt::format("the value is no YAML: {}", value.problems.front().message);
   YamlNode* at = &root;
   for (const Step& step : *steps) {
-    const Result<YamlNode*> next = StepInto(*at, step, mark);
+    const Result<YamlNode*> next = StepInto(*at, step, &step != &steps->back(), mark);
     if (!next) return next.error().message;
     at = *next;
   }
