@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--kinds", default=",".join(run.GROWTH_KINDS), help="default: all of them")
     parser.add_argument("--growth-to", type=int, default=20000, help="nodes of the largest cluster")
     a = parser.parse_args()
-    measured_program.check(parser, a.binary)
+    a.binary = measured_program.find(parser, a.binary)
     if a.growth_to < run.SMALLEST:
         parser.error("--growth-to %d: the smallest cluster has %d nodes" % (a.growth_to, run.SMALLEST))
     kinds = a.kinds.split(",")

@@ -51,7 +51,7 @@ def main():
     parser.add_argument("work")
     parser.add_argument("--store", metavar="REASON")
     a = parser.parse_args()
-    measured_program.check(parser, a.binary)
+    a.binary = measured_program.find(parser, a.binary)
     if shutil.which("valgrind") is None or shutil.which("readelf") is None:
         print("instruction counts: not compared, valgrind or readelf is missing")
         return 0

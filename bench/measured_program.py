@@ -1,7 +1,10 @@
 """The program that is measured: there before anything is done."""
-import os
+import os, shutil
 
 
-def check(parser, path):
-    if os.path.isdir(path) or not os.access(path, os.X_OK):
-        parser.error("no program at %s; make build makes build/krafla" % path)
+def find(parser, name):
+    """Where it is, a file or a program on the PATH."""
+    path = name if os.path.isfile(name) and os.access(name, os.X_OK) else shutil.which(name)
+    if path is None:
+        parser.error("no program at %s; make build makes build/krafla" % name)
+    return os.path.abspath(path)

@@ -237,7 +237,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one run each, no growth curves")
     parser.add_argument("--growth-to", type=int, default=20000, help="nodes of the largest cluster in the growth curves")
     a = parser.parse_args()
-    measured_program.check(parser, a.binary)
+    a.binary = measured_program.find(parser, a.binary)
     if a.growth_to < SMALLEST:
         parser.error("--growth-to %d: the smallest cluster has %d nodes" % (a.growth_to, SMALLEST))
     os.makedirs(a.out, exist_ok=True)

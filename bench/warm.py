@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--pods-per-node", type=int, default=5)
     a = parser.parse_args()
-    measured_program.check(parser, a.binary)
+    a.binary = measured_program.find(parser, a.binary)
     os.makedirs(a.out, exist_ok=True)
     results = {}
     print("%-7s %-8s %12s %9s %9s %9s   (microseconds from the change to the decision)" %

@@ -387,10 +387,14 @@ run run examples/preempt/cluster.yaml
 expect_refused "a word that no option takes" 'error: run: unexpected "examples/preempt/cluster.yaml"' "krafla run --help"
 run run --cluster
 expect_refused "an option without its value" "error: run: --cluster: expected a value, got none"
+run --foo run
+expect_refused "an option before the command" 'error: unexpected "--foo"'
+run run -- foo
+expect_refused "a word behind two dashes" 'foo'
 run bench --warm pods
 expect_refused "unknown kind of bench" "error: bench: --warm" "pod,full"
 run bench --warm crowd --nodes 1 --rounds 1
-expect_refused "a bench on too small a cluster" "error: bench: --warm crowd cannot be measured on --nodes 1"
+expect_refused "a bench on too small a cluster" "error: bench: --warm crowd cannot be measured so" "--nodes 1"
 run simulate examples/scenarios/first.yaml --set "queues[reserch].weight=3"
 expect_refused "a setting of a queue that is not there" 'did you mean "research"?'
 

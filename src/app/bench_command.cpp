@@ -118,6 +118,7 @@ class WarmBench {
     now_.ns += Timestamp::kNsPerSecond / 100;
     loop_.RunCycle(now_, last_);
   }
+  std::string WhatMightDo() const;
   void Settle();
   void Change(int round);
   void Restore(int round);
@@ -175,6 +176,15 @@ void WarmBench::Restore(int round) {
   }
 }
 
+std::string WarmBench::WhatMightDo() const {
+  if (!options_.config.empty())
+    return fmt::format("{} must bind a pod that fits, and evict nobody for one that does not",
+                       options_.config);
+  return fmt::format("more than --nodes {}, fewer than --pods-per-node {}{} may do", options_.nodes,
+                     options_.pods_per_node,
+                     GangsWait() ? fmt::format(" or --gangs {}", options_.waiting_gangs) : "");
+}
+
 std::string WarmBench::Run() {
   Settle();
   for (int round = 0; round < options_.rounds; ++round) {
@@ -191,13 +201,9 @@ std::string WarmBench::Run() {
     }
     if (last_.binds() != ExpectedBinds() || last_.evictions() != 0)
       return fmt::format(
-          "bench: --warm {} cannot be measured on --nodes {} with --pods-per-node {}{}: a round "
-          "should have {} binds and no evictions, and round {} had {} and {}; more nodes with "
-          "fewer "
-          "pods on each will do",
-          options_.warm, options_.nodes, options_.pods_per_node,
-          options_.config.empty() ? "" : " and --config " + options_.config, ExpectedBinds(), round,
-          last_.binds(), last_.evictions());
+          "bench: --warm {} cannot be measured so: a round should have {} binds and no evictions, "
+          "and round {} had {} and {}; {}",
+          options_.warm, ExpectedBinds(), round, last_.binds(), last_.evictions(), WhatMightDo());
     Restore(round);
   }
   return {};

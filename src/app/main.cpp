@@ -196,32 +196,38 @@ void OnCutShort(int) {
   _exit(2);
 }
 
+// In the words of all other errors. `command`: empty for the program itself.
+void TellWrongArguments(std::string command, std::string_view what) {
+  std::cerr << "error: " << command << (command.empty() ? "" : ": ") << what << "; krafla "
+            << command << (command.empty() ? "" : " ") << "--help says what it takes\n";
+}
+
 std::string NameOfCommand(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   return commands.empty() ? std::string() : commands.front()->get_name();
 }
 
-// In the words of all other errors.
-void TellWrongArguments(const CLI::App& app, std::string what) {
-  const std::string command = NameOfCommand(app);
-  std::cerr << "error: " << (command.empty() ? "" : command + ": ") << what << "; krafla "
-            << (command.empty() ? "" : command + " ") << "--help says what it takes\n";
-}
-
-// Words that no option takes, as they were written.
-std::string UnexpectedWords(const CLI::App& app) {
-  std::string words;
-  for (const CLI::App* command : app.get_subcommands())
-    for (const std::string& word : command->remaining())
+// Words that no option takes, as they were written: in front of a command, or behind it.
+void TellUnexpectedWords(const CLI::App& app, const CLI::ExtrasError& e) {
+  const auto tell = [](const CLI::App& of, const std::string& command) {
+    std::string words;
+    for (const std::string& word : of.remaining())
       words += (words.empty() ? "" : " ") + krafla::Printable(word);
-  return "unexpected " + krafla::Quoted(words);
+    if (!words.empty()) TellWrongArguments(command, "unexpected " + krafla::Quoted(words));
+    return !words.empty();
+  };
+  if (tell(app, "")) return;
+  for (const CLI::App* command : app.get_subcommands())
+    if (tell(*command, command->get_name())) return;
+  TellWrongArguments(NameOfCommand(app), e.what());
 }
 
 // An option without its value: the library says of which type it would be.
 std::string WhatIsWrong(const CLI::ParseError& e) {
   std::string what = e.what();
-  if (const size_t at = what.find(": 1 required "); at != std::string::npos)
-    return what.substr(0, at) + ": expected a value, got none";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr)
+    if (const size_t at = what.find(": 1 required "); at != std::string::npos)
+      return what.substr(0, at) + ": expected a value, got none";
   if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && what.starts_with("A subcommand"))
     return "expected a command";
   return what;
@@ -291,11 +297,11 @@ int main(int argc, char** argv) {
       std::cerr << "error: " << *wrong << "\n";
       return 2;
     }
-    TellWrongArguments(app, UnexpectedWords(app));
+    TellUnexpectedWords(app, e);
     return 2;
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    TellWrongArguments(app, WhatIsWrong(e));
+    TellWrongArguments(NameOfCommand(app), WhatIsWrong(e));
     return 2;
   }
   const bool color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;

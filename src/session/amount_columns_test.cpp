@@ -30,7 +30,8 @@ AmountSteps DrawSteps(std::mt19937& random) {
   AmountSteps steps;
   for (int kind = 0; kind < kKinds; ++kind) {
     std::vector<double>& amounts = steps.by_kind.emplace_back();
-    for (auto i = random() % 6; i > 0; --i) amounts.push_back(Draw(random).Get(kind));
+    const unsigned most = random() % 2 == 0 ? 6 : AmountSteps::kMost;
+    for (auto i = random() % most; i > 0; --i) amounts.push_back(Draw(random).Get(kind));
     std::sort(amounts.begin(), amounts.end());
     amounts.erase(std::unique(amounts.begin(), amounts.end()), amounts.end());
   }

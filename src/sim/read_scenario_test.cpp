@@ -264,19 +264,25 @@ TEST(ReadScenario, SettingsReachIntoTheFile) {
 }
 
 // Whoever means one of several by its name does not get a new one for a slip.
-TEST(ReadScenario, SettingsReachOnlyIntoWhatIsThere) {
-  const auto set = [](const std::string& setting) {
+TEST(ReadScenario, AMisspeltQueueOfASettingIsNotANewOne) {
+  const auto set = [](std::vector<std::string> settings) {
     ScenarioOverrides overrides;
-    overrides.set = {setting};
+    overrides.set = std::move(settings);
     return Read(WithCluster("queues: {research: {weight: 1}}\n"), overrides).problems;
   };
-  EXPECT_EQ(set("queues[research].weight=3"), "");
-  EXPECT_EQ(
-      set("queues[reserch].weight=3"),
-      "--set queues[reserch].weight=3: error: \"queues[reserch]\" does not exist; did you mean "
-      "\"research\"? (a new one is written queues[reserch]={...})\n");
-  EXPECT_EQ(set("queues[product]={weight: 3}"), "");
-  EXPECT_EQ(set("queues.product.weight=3"), "");
+  EXPECT_EQ(set({"queues[research].weight=3"}), "");
+  for (const char* misspelt : {"queues[reserch]", "queues.reserch"})
+    EXPECT_EQ(
+        set({std::string(misspelt) + ".weight=3"}),
+        "--set " + std::string(misspelt) +
+            ".weight=3: error: there is no queue \"reserch\"; did you mean \"research\"? (a new "
+            "one is written " +
+            misspelt + "={...})\n");
+  EXPECT_EQ(set({"queues[reserch]={weight: 3}"}), "");
+  EXPECT_EQ(set({"queues[product].weight=2", "queues[product].priority=3"}), "");
+  EXPECT_EQ(set({"queues[default].weight=2"}), "");
+  EXPECT_EQ(set({"queues[a].weight=2", "queues[b].weight=2"}), "");
+  EXPECT_EQ(set({"queues[research][capability].cpu=3"}), "");
 }
 
 TEST(ReadScenario, WrongSettingsAreNamedByThemselves) {

@@ -99,8 +99,7 @@ Result<YamlNode*> StepIntoList(YamlNode& list, const Step& step) {
       fmt::format("{} does not exist{}", Quoted(step.path), DidYouMeanHint(step.key, names)));
 }
 
-// `goes_on`: something inside of it is meant.
-Result<YamlNode*> StepInto(YamlNode& node, const Step& step, bool goes_on, int mark) {
+Result<YamlNode*> StepInto(YamlNode& node, const Step& step, int mark) {
   if (node.IsSequence()) return StepIntoList(node, step);
   if (node.IsNull()) {
     node = YamlNode{.kind = YamlKind::kMapping, .location = {mark, 0}};
@@ -112,15 +111,25 @@ Result<YamlNode*> StepInto(YamlNode& node, const Step& step, bool goes_on, int m
     if (entry.key == step.key) return &entry.value;
   // One mapping may stand in place of a list of one.
   if (step.in_brackets && step.key == "0") return &node;
-  // Whoever names one of several by its name means one that is there; a new one comes as a whole.
-  if (step.in_brackets && goes_on && !node.entries.empty()) {
-    std::vector<std::string_view> names;
-    for (const YamlEntry& entry : node.entries) names.push_back(entry.key);
-    return Fail(fmt::format("{} does not exist{} (a new one is written {}={{...}})",
-                            Quoted(step.path), DidYouMeanHint(step.key, names), step.path));
-  }
   node.entries.push_back({step.key, {mark, 0}, {}});
   return &node.entries.back().value;
+}
+
+// Queues by their names: one that is not there would be made, without a word. Whoever changes
+// something of it, and has written nearly the name of another, has meant that one.
+std::optional<std::string> MisspeltQueue(const YamlNode& queues, const Step& step) {
+  constexpr size_t kTooShortToTell = 2;
+  if (!queues.IsMapping() || step.key == "default" || step.key.size() <= kTooShortToTell)
+    return std::nullopt;
+  std::vector<std::string_view> names;
+  for (const YamlEntry& entry : queues.entries) {
+    if (entry.key == step.key) return std::nullopt;
+    names.push_back(entry.key);
+  }
+  const auto near = DidYouMean(step.key, names);
+  if (!near) return std::nullopt;
+  return fmt::format("there is no queue {}; did you mean {}? (a new one is written {}={{...}})",
+                     Quoted(step.key), Quoted(*near), step.path);
 }
 
 }  // namespace
@@ -142,8 +151,12 @@ std::optional<std::string> ApplySetting(std::string_view setting, int mark, Yaml
   if (!value.problems.empty())
     return fmt::format("the value is no YAML: {}", value.problems.front().message);
   YamlNode* at = &root;
-  for (const Step& step : *steps) {
-    const Result<YamlNode*> next = StepInto(*at, step, &step != &steps->back(), mark);
+  constexpr size_t kQueue = 1;  // queues[research].weight
+  for (size_t i = 0; i < steps->size(); ++i) {
+    const Step& step = (*steps)[i];
+    if (i == kQueue && steps->front().key == "queues" && i + 1 < steps->size())
+      if (std::optional<std::string> misspelt = MisspeltQueue(*at, step)) return misspelt;
+    const Result<YamlNode*> next = StepInto(*at, step, mark);
     if (!next) return next.error().message;
     at = *next;
   }
