@@ -1,8 +1,6 @@
 #include "app/command_inputs.h"
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <ostream>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/did_you_mean.h"
+#include "base/whole_file.h"
 #include "scheduler/vocabulary.h"
 #include "session/tdm_settings.h"
 
@@ -31,12 +30,7 @@ Result<std::string> ReadFileOrInput(const std::string& path, const StandardInput
 
 Result<std::string> ReadFile(const std::string& path) {
   if (path == "-") return Fail("standard input is not read here; give a file");
-  if (!std::filesystem::is_regular_file(path) && !std::filesystem::is_fifo(path))
-    return Fail("cannot be read; does it exist, and is it a file?");
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) return Fail("cannot be read");
-  return text;
+  return ReadWholeFile(path);
 }
 
 SchedulerConfig ReadConfig(const std::string& path, bool lenient,

@@ -109,12 +109,11 @@ TEST_F(SimulateCommandTest, WrongInputRunsNothing) {
             "bad.yaml:1:1: error: cluster: expected a mapping with nodes or manifests, got "
             "nothing\n"
             "bad.yaml:1:1: error: unknown key \"clutser\"; did you mean \"cluster\"?\n"
-            "missing.yaml: error: cannot be read; does it exist, and is it a file?\n");
+            "missing.yaml: error: cannot be read: No such file or directory\n");
   EXPECT_EQ(Run({.scenarios = {good, Write("second.yaml", kGood)}, .report = "r"}), 2);
   EXPECT_EQ(err_, "--report: error: expected one scenario, got 2\n");
   EXPECT_EQ(Run({.scenarios = {good}, .compare = "missing.yaml"}), 2);
-  EXPECT_EQ(err_,
-            "--compare missing.yaml: error: cannot be read; does it exist, and is it a file?\n");
+  EXPECT_EQ(err_, "--compare missing.yaml: error: cannot be read: No such file or directory\n");
 }
 
 TEST_F(SimulateCommandTest, AJobOfAManifestWithoutItsQueueIsWarnedOfAndSaysWhyItWaits) {

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/did_you_mean.h"
+#include "base/whole_file.h"
 #include "sim/scenario_fields.h"
 #include "sim/scenario_sections.h"
 #include "sim/scenario_set.h"
@@ -230,14 +229,12 @@ class ScenarioReader {
 
 Scenario ReadScenario(const std::string& path, const ScenarioOverrides& overrides,
                       Diagnostics& diagnostics) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, error) || !file.is_open()) {
-    diagnostics.Error(path, {}, "cannot be read; does it exist, and is it a file?");
+  const Result<std::string> text = ReadWholeFile(path);
+  if (!text) {
+    diagnostics.Error(path, {}, text.error().message);
     return {};
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return ReadScenarioText(text, path, overrides, diagnostics);
+  return ReadScenarioText(*text, path, overrides, diagnostics);
 }
 
 Scenario ReadScenarioText(std::string_view text, const std::string& file_name,

@@ -415,8 +415,8 @@ TEST(ReadScenario, EveryMistakeHasItsPlaceAndItsSentence) {
        "2:12: workload[0]: the workload has more than 5000000 pods: about 86400 jobs of 100 arrive "
        "here\n"},
       {"workload: [{trace: no.csv}]\n",
-       "2:20: workload[0].trace: \"no.csv\" cannot be read; files are looked for beside the "
-       "scenario\n"},
+       "2:20: workload[0].trace: \"no.csv\" cannot be read: No such file or directory; files are "
+       "looked for beside the scenario\n"},
       {"faults: [{nodeLots: node-1}]\n",
        "2:10: faults[0]: expected one of nodeLost, cordon, podCrash, slowKubelet, slowTermination, "
        "bindFails, evictFails, clockJump, got none\n"
@@ -601,10 +601,10 @@ TEST_F(ScenarioFolder, OtherFilesAreReadAndChecked) {
   overrides.add = {"no-such-job.yaml"};
   overrides.config = "no-such-config.yaml";
   EXPECT_EQ(ReadHere(kCluster, overrides).problems,
-            "--config no-such-config.yaml: error: \"no-such-config.yaml\" cannot be read; files "
-            "named by options are looked for in the current directory\n"
-            "no-such-job.yaml: error: --add: \"no-such-job.yaml\" cannot be read; files named by "
-            "options are looked for in the current directory\n");
+            "--config no-such-config.yaml: error: \"no-such-config.yaml\" cannot be read: No such "
+            "file or directory; files named by options are looked for in the current directory\n"
+            "no-such-job.yaml: error: --add: \"no-such-job.yaml\" cannot be read: No such file or "
+            "directory; files named by options are looked for in the current directory\n");
   overrides.config.clear();
   overrides.add = {manifest};
   EXPECT_NE(ReadHere(kCluster, overrides).problems, "");

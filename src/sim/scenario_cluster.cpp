@@ -2,14 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/did_you_mean.h"
 #include "base/json_writer.h"
+#include "base/whole_file.h"
 #include "cluster_state/fact_sink.h"
 #include "manifest/read_cluster.h"
 #include "model/well_known.h"
@@ -306,13 +305,10 @@ class NameSink final : public FactSink {
 
 std::optional<std::string> ReadWhole(Fields& fields, std::string_view key, const std::string& path,
                                      std::string_view where) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, error) || !file.is_open()) {
-    fields.Error(key, fmt::format("{} cannot be read; {}", Quoted(path), where));
-    return std::nullopt;
-  }
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  Result<std::string> text = ReadWholeFile(path);
+  if (text) return std::move(*text);
+  fields.Error(key, fmt::format("{} {}; {}", Quoted(path), text.error().message, where));
+  return std::nullopt;
 }
 
 }  // namespace
