@@ -211,8 +211,7 @@ std::string NameOfCommand(const CLI::App& app) {
 void TellUnexpectedWords(const CLI::App& app, const CLI::ExtrasError& e) {
   const auto tell = [](const CLI::App& of, const std::string& command) {
     std::string words;
-    for (const std::string& word : of.remaining())
-      words += (words.empty() ? "" : " ") + krafla::Printable(word);
+    for (const std::string& word : of.remaining()) words += (words.empty() ? "" : " ") + word;
     if (!words.empty()) TellWrongArguments(command, "unexpected " + krafla::Quoted(words));
     return !words.empty();
   };
