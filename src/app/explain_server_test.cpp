@@ -40,10 +40,10 @@ class ExplainServerTest : public ::testing::Test {
   static std::unique_ptr<StatusServer> Serve(const std::optional<TlsFiles>& tls) {
     auto server = StatusServer::Start(
         {"127.0.0.1", 0},
-        {.ready = [] { return true; },
-         .not_ready_because = [] { return std::string(); },
+        {.health = true,
+         .live_checks = {},
+         .ready_checks = {},
          .metrics = {},
-         .health = true,
          .api =
              [](const ApiRequest& request) {
                return ApiAnswer{
@@ -128,20 +128,19 @@ TEST_F(ExplainServerTest, AServerThatIsBusyIsAskedAgain) {
   std::atomic<int> asked = 0;
   std::atomic<int> busy = 3;
   const auto server = StatusServer::Start(
-      {"127.0.0.1", 0},
-      {.ready = [] { return true; },
-       .not_ready_because = [] { return std::string(); },
-       .metrics = {},
-       .health = true,
-       .api =
-           [&](const ApiRequest&) {
-             ++asked;
-             if (busy-- > 0)
-               return ApiAnswer{.status = 503,
-                                .body = R"({"error":"busy with explaining job a/b for 1.0 s"})",
-                                .retry_after_s = 0};
-             return ApiAnswer{.status = 200, .body = "here it is\n"};
-           }});
+      {"127.0.0.1", 0}, {.health = true,
+                         .live_checks = {},
+                         .ready_checks = {},
+                         .metrics = {},
+                         .api = [&](const ApiRequest&) {
+                           ++asked;
+                           if (busy-- > 0)
+                             return ApiAnswer{
+                                 .status = 503,
+                                 .body = R"({"error":"busy with explaining job a/b for 1.0 s"})",
+                                 .retry_after_s = 0};
+                           return ApiAnswer{.status = 200, .body = "here it is\n"};
+                         }});
   ASSERT_TRUE(server);
   EXPECT_EQ(Explain((*server)->url()), "0 here it is\n");
   EXPECT_EQ(asked, 4);

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +15,7 @@
 
 #include "base/json_writer.h"
 #include "explain/explanation.h"
+#include "kube/api_request.h"
 #include "kube/background_worker.h"
 #include "kube/cluster_view.h"
 #include "record/state_keeper.h"
@@ -25,19 +25,6 @@ namespace krafla {
 inline constexpr std::string_view kApiPaths[] = {"/api/v1/queues", "/api/v1/jobs",
                                                  "/api/v1/zones",  "/api/v1/evictions",
                                                  "/api/v1/cycles", "/api/v1/explain"};
-
-struct ApiRequest {
-  std::string method = "GET";
-  std::string path;
-  std::map<std::string, std::string> parameters;
-};
-
-struct ApiAnswer {
-  int status = 200;
-  std::string body;
-  std::string content_type = "application/json";
-  std::optional<int> retry_after_s;
-};
 
 // Whether this replica decides; what others decide it does not know.
 struct Leadership {

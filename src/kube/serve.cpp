@@ -263,10 +263,16 @@ class Server {
 
   Result<bool> StartServers() {
     StatusPages pages{
-        .ready = [this] { return seeing_in_->ready(); },
-        .not_ready_because = [] { return std::string("not yet in step with the cluster"); },
+        .health = true,
+        .live_checks = {},
+        .ready_checks = {{"caches-synced",
+                          [this]() -> std::optional<std::string> {
+                            if (seeing_in_->ready()) return std::nullopt;
+                            return "not every kind is listed yet";
+                          }}},
         .metrics = [this] { return MetricsPage(); },
-        .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); }};
+        .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); },
+        .authorize = {}};
     const auto same = [](const ListenAddress& a, const ListenAddress& b) {
       return a.host == b.host && a.port == b.port;
     };

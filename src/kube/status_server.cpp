@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kube/api_pages.h"
+
 namespace krafla {
 
 Result<ListenAddress> ParseListenAddress(const std::string& text) {
@@ -60,6 +62,7 @@ std::optional<std::string> ProblemWith(SSL_CTX& context, const TlsFiles& tls) {
     return fmt::format(
         "--tls-private-key-file {}: expected the certificate's key in PEM, not encrypted: {}",
         tls.key, why());
+  if (tls.client_authority.empty()) return std::nullopt;
   if (SSL_CTX_load_verify_locations(&context, tls.client_authority.c_str(), nullptr) != 1)
     return fmt::format("--ca-cert-file {}: expected certificates in PEM: {}", tls.client_authority,
                        why());
@@ -73,7 +76,52 @@ void Set(const ApiAnswer& said, httplib::Response& to) {
   to.status = said.status;
   to.set_header("X-Krafla", "api/v1");  // by which a client knows us
   if (said.retry_after_s) to.set_header("Retry-After", std::to_string(*said.retry_after_s));
+  for (const auto& [name, value] : said.headers) to.set_header(name, value);
   to.set_content(said.body, said.content_type);
+}
+
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+ApiRequest RequestOf(const httplib::Request& from, bool tls) {
+  ApiRequest request{.method = from.method, .path = from.path, .parameters = {}};
+  for (const auto& [name, value] : from.params) request.parameters.emplace(name, value);
+  request.authorization = from.get_header_value("Authorization");
+  request.accept = from.get_header_value("Accept");
+  request.peer = from.remote_addr;
+  request.tls = tls;
+  request.loopback = IsLoopback(from.remote_addr) && IsLoopback(from.local_addr);
+  return request;
+}
+
+// None: the caller may read the page.
+std::optional<ApiAnswer> Refusal(const StatusPages& pages, const ApiRequest& request) {
+  const bool open = pages.plain_metrics && request.path == "/metrics";
+  if (!request.tls && !request.loopback && !open)
+    return ApiAnswer{.status = 403,
+                     .body = "plain HTTP is answered on loopback only; use https:// here\n",
+                     .content_type = "text/plain"};
+  return pages.authorize ? pages.authorize(request) : std::nullopt;
+}
+
+// The lines of ?verbose, and of every answer when a check fails.
+void SetHealth(const std::vector<HealthCheck>& checks, const httplib::Request& from,
+               httplib::Response& to) {
+  std::string lines = "[+]ping ok\n";
+  bool healthy = true;
+  for (const HealthCheck& check : checks) {
+    const std::optional<std::string> problem = check.problem();
+    if (problem) healthy = false;
+    lines += problem ? fmt::format("[-]{} failed: {}\n", check.name, *problem)
+                     : fmt::format("[+]{} ok\n", check.name);
+  }
+  const std::string page = from.path.substr(1);
+  if (!healthy) to.status = 503;
+  to.set_content(healthy && !from.has_param("verbose")
+                     ? "ok\n"
+                     : fmt::format("{}{} check {}\n", lines, page, healthy ? "passed" : "failed"),
+                 "text/plain");
 }
 
 std::vector<std::string_view> PathsOf(const StatusPages& pages) {
@@ -161,6 +209,7 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
   if (!made) return Fail(made.error().message);
   impl->server = std::move(*made);
   httplib::Server& server = *impl->server;
+  const bool over_tls = tls.has_value();
   // One thread per open connection: probes, a Prometheus, few people.
   server.new_task_queue = [] { return new httplib::ThreadPool(8); };
   server.set_tcp_nodelay(true);
@@ -171,30 +220,22 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(const ListenAddress& a
   });
   server.set_keep_alive_timeout(5);
   if (pages.health) {
-    const auto alive = [](const httplib::Request&, httplib::Response& response) {
-      response.set_content("ok\n", "text/plain");
-    };
-    server.Get("/healthz", alive);
-    server.Get("/livez", alive);
-    server.Get("/readyz", [pages](const httplib::Request&, httplib::Response& response) {
-      if (pages.ready()) {
-        response.set_content("ok\n", "text/plain");
-      } else {
-        response.status = 503;
-        response.set_content(pages.not_ready_because() + "\n", "text/plain");
-      }
-    });
+    for (const char* path : {"/healthz", "/livez", "/readyz"})
+      server.Get(path, [pages](const httplib::Request& from, httplib::Response& to) {
+        SetHealth(from.path == "/readyz" ? pages.ready_checks : pages.live_checks, from, to);
+      });
   }
   if (pages.metrics) {
-    server.Get("/metrics", [pages](const httplib::Request&, httplib::Response& response) {
-      response.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+    server.Get("/metrics", [pages, over_tls](const httplib::Request& from, httplib::Response& to) {
+      if (const auto refused = Refusal(pages, RequestOf(from, over_tls))) return Set(*refused, to);
+      to.set_content(pages.metrics(), "text/plain; version=0.0.4; charset=utf-8");
     });
   }
   if (pages.api) {
-    const auto answer = [pages](const httplib::Request& from, httplib::Response& to) {
-      ApiRequest request{.method = from.method, .path = from.path, .parameters = {}};
-      for (const auto& [name, value] : from.params) request.parameters.emplace(name, value);
-      Set(pages.api(request), to);
+    const auto answer = [pages, over_tls](const httplib::Request& from, httplib::Response& to) {
+      const ApiRequest request = RequestOf(from, over_tls);
+      const auto refused = Refusal(pages, request);
+      Set(refused ? *refused : pages.api(request), to);
     };
     server.Get("/api(/.*)?", answer);  // HEAD too
   }

@@ -35,10 +35,10 @@ class StatusServerTest : public ::testing::Test {
     return {Path("cert"), Path("key"), Path("cert")};
   }
   static StatusPages Pages() {
-    return {.ready = [] { return true; },
-            .not_ready_because = [] { return std::string(); },
+    return {.health = true,
+            .live_checks = {},
+            .ready_checks = {},
             .metrics = [] { return std::string("figures 1\n"); },
-            .health = true,
             .api =
                 [](const ApiRequest& request) {
                   const bool reads = request.method == "GET" || request.method == "HEAD";
