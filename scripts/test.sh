@@ -80,6 +80,13 @@ else
   failed=$((failed + 1))
 fi
 
+echo "== hardening of the binary"
+if scripts/test-hardening.sh "$build/krafla"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
+
 echo "== instruction counts"
 if python3 bench/instruction_guard.py "$build/krafla" "$build/bench"; then
   passed=$((passed + 1))
