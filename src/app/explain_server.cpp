@@ -1,6 +1,6 @@
 #include "app/explain_server.h"
 
-#include <httplib.h>
+#include <curl/curl.h>
 #include <openssl/x509_vfy.h>
 #include <simdjson.h>
 
@@ -18,14 +18,17 @@
 #include <fmt/format.h>
 
 #include "app/command_inputs.h"
+#include "base/check.h"
 #include "base/did_you_mean.h"
 
 namespace krafla {
 
 namespace {
 
+constexpr long kConnectSeconds = 10;
 // A search for changes ends after 20 s; what comes around it takes less.
-constexpr int kPatienceSeconds = 60;
+constexpr long kAnswerSeconds = 60;
+constexpr size_t kMostBytes = 64 << 20;
 constexpr int kMostRetryAfterSeconds = 3600;
 constexpr std::chrono::milliseconds kLeastWait{100};
 
@@ -44,8 +47,7 @@ std::optional<std::string> ErrorIn(const std::string& body) {
   return std::string(message);
 }
 
-// Read here: the library throws on schemes and ports it does not know, and takes what it cannot
-// read for a name.
+// Read here, not by the library, which would take a path, a user name or another scheme too.
 struct Address {
   bool tls = false;
   std::string host;
@@ -78,11 +80,6 @@ std::optional<Address> ReadAddress(std::string_view url) {
   return address;
 }
 
-std::unique_ptr<httplib::ClientImpl> MakeClient(const Address& address) {
-  if (address.tls) return std::make_unique<httplib::SSLClient>(address.host, address.port);
-  return std::make_unique<httplib::ClientImpl>(address.host, address.port);
-}
-
 // What is wrong with the file, if anything.
 std::optional<std::string> ProblemWithAuthority(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -95,49 +92,131 @@ std::optional<std::string> ProblemWithAuthority(const std::string& path) {
   return std::nullopt;
 }
 
+struct Answer {
+  CURLcode result = CURLE_OK;  // otherwise there is none
+  long verified = X509_V_OK;   // what OpenSSL says of the server's certificate
+  bool connected = false;
+  int status = 0;
+  bool from_krafla = false;
+  std::string retry_after;
+  std::string body;
+};
+
+// Asks one server, over one connection while it lasts.
+class Client {
+ public:
+  Client(const Address& address, const std::string& authority) : address_(address) {
+    Set(CURLOPT_PROTOCOLS_STR, "http,https");
+    Set(CURLOPT_NOPROXY, "*");
+    Set(CURLOPT_NOSIGNAL, 1L);
+    Set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
+    Set(CURLOPT_TIMEOUT, kConnectSeconds + kAnswerSeconds);
+    Set(CURLOPT_SSL_VERIFYPEER, 1L);
+    Set(CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!authority.empty()) {
+      Set(CURLOPT_CAINFO, authority.c_str());
+      Set(CURLOPT_CAPATH, nullptr);  // these, and not those of the system
+    }
+    Set(CURLOPT_WRITEFUNCTION, &Client::Take);
+  }
+  Answer Get(const std::string& target) {
+    const bool is_ipv6 = address_.host.find(':') != std::string::npos;
+    const std::string url =
+        fmt::format("{}://{}:{}{}", address_.tls ? "https" : "http",
+                    is_ipv6 ? "[" + address_.host + "]" : address_.host, address_.port, target);
+    Answer answer;
+    Set(CURLOPT_URL, url.c_str());
+    Set(CURLOPT_WRITEDATA, &answer);
+    answer.result = curl_easy_perform(handle_.get());
+    long connections = 0;
+    long status = 0;
+    curl_easy_getinfo(handle_.get(), CURLINFO_SSL_VERIFYRESULT, &answer.verified);
+    curl_easy_getinfo(handle_.get(), CURLINFO_NUM_CONNECTS, &connections);
+    curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+    double connect_s = 0;
+    curl_easy_getinfo(handle_.get(), CURLINFO_CONNECT_TIME, &connect_s);
+    answer.connected = connections == 0 || connect_s > 0;
+    answer.status = static_cast<int>(status);
+    answer.from_krafla = Header("X-Krafla").has_value();
+    answer.retry_after = Header("Retry-After").value_or("");
+    return answer;
+  }
+  // As part of a URL.
+  std::string Escaped(const std::string& text) const {
+    char* const escaped =
+        curl_easy_escape(handle_.get(), text.data(), static_cast<int>(text.size()));
+    KRAFLA_CHECK(escaped != nullptr, "out of memory");
+    std::string result = escaped;
+    curl_free(escaped);
+    return result;
+  }
+
+ private:
+  template <class Value>
+  void Set(CURLoption option, Value value) {
+    const CURLcode result = curl_easy_setopt(handle_.get(), option, value);
+    KRAFLA_CHECK(result == CURLE_OK, curl_easy_strerror(result));
+  }
+  std::optional<std::string> Header(const char* name) const {
+    curl_header* found = nullptr;
+    if (curl_easy_header(handle_.get(), name, 0, CURLH_HEADER, -1, &found) != CURLHE_OK)
+      return std::nullopt;
+    return found->value;
+  }
+  static size_t Take(const char* piece, size_t, size_t bytes, Answer* answer) {
+    if (answer->body.size() + bytes > kMostBytes) return 0;
+    answer->body.append(piece, bytes);
+    return bytes;
+  }
+
+  Address address_;
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle_{curl_easy_init(), curl_easy_cleanup};
+};
+
 // Why there is no answer, and what to look at.
-std::string WhyNoAnswer(const httplib::Result& answer, const httplib::ClientImpl& client,
-                        const std::string& authority) {
-  const auto* const tls = dynamic_cast<const httplib::SSLClient*>(&client);
-  switch (answer.error()) {
-    case httplib::Error::Connection:
+std::string WhyNoAnswer(const Answer& answer, bool tls, const std::string& authority) {
+  switch (answer.result) {
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST:
       return "no connection; is krafla serve running there, with --enable-metrics and that "
              "--listen-address?";
-    case httplib::Error::ConnectionTimeout:
-      return "no connection within 10 s";
-    case httplib::Error::SSLConnection:
+    case CURLE_OPERATION_TIMEDOUT:
+      return answer.connected ? fmt::format("no answer within {} s", kAnswerSeconds)
+                              : fmt::format("no connection within {} s", kConnectSeconds);
+    case CURLE_SSL_CONNECT_ERROR:
       return "it does not speak TLS as we do; is it http:// there?";
-    case httplib::Error::SSLLoadingCerts:
+    case CURLE_SSL_CACERT_BADFILE:
       return fmt::format("the certificates of {} cannot be used",
                          authority.empty() ? "the system" : authority);
-    case httplib::Error::SSLServerVerification: {
-      const long why = tls != nullptr ? tls->get_openssl_verify_result() : X509_V_OK;
-      if (why == X509_V_OK) return "its certificate is for another name";
+    case CURLE_PEER_FAILED_VERIFICATION:
+      // libcurl says "unspecified" of a chain that is good: the name is what is wrong.
+      if (answer.verified == X509_V_OK || answer.verified == X509_V_ERR_UNSPECIFIED)
+        return "its certificate is for another name";
       return fmt::format("its certificate cannot be verified with {}: {}{}",
                          authority.empty() ? "those of the system" : authority,
-                         X509_verify_cert_error_string(why),
+                         X509_verify_cert_error_string(answer.verified),
                          authority.empty() ? "; --certificate-authority names others" : "");
-    }
-    case httplib::Error::Read:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_PARTIAL_FILE:
       return fmt::format("the connection ended without an answer{}",
-                         tls != nullptr ? "" : "; is it https:// there?");
+                         tls ? "" : "; is it https:// there?");
+    case CURLE_WRITE_ERROR:
+      return fmt::format("its answer is larger than {} MiB", kMostBytes >> 20);
     default:
-      return httplib::to_string(answer.error());
+      return curl_easy_strerror(answer.result);
   }
 }
 
 // When a server that cannot answer now wants to be asked again: it says so, or a second later.
-std::chrono::milliseconds WaitBeforeNext(const httplib::Response& response) {
-  const std::string text = response.get_header_value("Retry-After");
+std::chrono::milliseconds WaitBeforeNext(const Answer& answer) {
+  const std::string& text = answer.retry_after;
   int seconds = 1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size() || seconds < 0) seconds = 1;
   return std::max<std::chrono::milliseconds>(
       std::chrono::seconds(std::min(seconds, kMostRetryAfterSeconds)), kLeastWait);
-}
-
-bool IsExplanation(const httplib::Response& response) {
-  return response.status == 200 && response.has_header("X-Krafla");
 }
 
 }  // namespace
@@ -155,15 +234,14 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   not_with_server(options.lenient, "--lenient");
   const std::string url = UrlOf(options.server);
   const std::optional<Address> address = ReadAddress(url);
-  const std::unique_ptr<httplib::ClientImpl> client = address ? MakeClient(*address) : nullptr;
-  if (!client || !client->is_valid())
+  if (!address)
     diagnostics.Error("--server", {},
                       fmt::format("expected an address such as http://127.0.0.1:8080 or "
                                   "https://krafla:8080, got {}",
                                   Quoted(options.server)));
   const std::string& authority = options.certificate_authority;
   if (!authority.empty()) {
-    if (client && !url.starts_with("https://"))
+    if (address && !url.starts_with("https://"))
       diagnostics.Error("--certificate-authority", {},
                         fmt::format("only for an https:// server, got {}", Quoted(url)));
     if (const auto problem = ProblemWithAuthority(authority))
@@ -172,36 +250,31 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 
-  if (!authority.empty()) client->set_ca_cert_path(authority);
-  client->enable_server_certificate_verification(true);
-  client->set_connection_timeout(10);
-  client->set_read_timeout(kPatienceSeconds);
+  Client client(*address, authority);
   const std::string as = options.output == "json" ? "json" : options.color ? "color" : "text";
-  const auto ask = [&] {
-    return client->Get("/api/v1/explain",
-                       httplib::Params{{"kind", options.kind}, {"name", options.name}, {"as", as}},
-                       {});
-  };
-  httplib::Result answer = ask();
+  const std::string target =
+      fmt::format("/api/v1/explain?kind={}&name={}&as={}", client.Escaped(options.kind),
+                  client.Escaped(options.name), as);
+  Answer answer = client.Get(target);
   // Busy with somebody else's question, or not yet ready: that is over in a moment, mostly.
   std::chrono::milliseconds waited{0};
-  while (answer && answer->status == 503 && answer->has_header("X-Krafla")) {
-    const std::chrono::milliseconds wait = WaitBeforeNext(*answer);
+  while (answer.result == CURLE_OK && answer.status == 503 && answer.from_krafla) {
+    const std::chrono::milliseconds wait = WaitBeforeNext(answer);
     if (waited + wait > options.server_patience) break;
     std::this_thread::sleep_for(wait);
     waited += wait;
-    answer = ask();
+    answer = client.Get(target);
   }
-  if (!answer) {
+  if (answer.result != CURLE_OK) {
     err << fmt::format("error: {} cannot be reached: {}\n", url,
-                       WhyNoAnswer(answer, *client, authority));
+                       WhyNoAnswer(answer, address->tls, authority));
     return kWrongInput;
   }
-  if (!IsExplanation(*answer)) {
-    const std::optional<std::string> said = ErrorIn(answer->body);
-    if (said && answer->has_header("X-Krafla")) {
+  if (answer.status != 200 || !answer.from_krafla) {
+    const std::optional<std::string> said = ErrorIn(answer.body);
+    if (said && answer.from_krafla) {
       err << fmt::format("error: {}{}\n", *said,
-                         answer->status == 503
+                         answer.status == 503
                              ? fmt::format(" ({}; asked again for {:.1f} s; try again later)", url,
                                            std::chrono::duration<double>(waited).count())
                              : std::string());
@@ -209,11 +282,11 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
       err << fmt::format(
           "error: {} does not answer as krafla serve does (status {}); is it the address of its "
           "metrics (--enable-metrics, --listen-address)?\n",
-          url, answer->status);
+          url, answer.status);
     }
     return kWrongInput;
   }
-  out << answer->body;
+  out << answer.body;
   out.flush();
   if (!out) {
     err << "error: the explanation could not be written\n";
