@@ -2,6 +2,7 @@
 #include "actions/job_heaps.h"
 #include "session/action.h"
 #include "session/session.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -45,6 +46,11 @@ class EnqueueAction : public Action {
   static bool MayEnter(Session& s, JobId id) {
     const Job& job = s.cluster.jobs[id];
     const Queue& queue = s.cluster.queues[job.queue];
+    // It must not reserve its minResources either.
+    if (job.needs_network_topology) {
+      s.NoteEnqueueRefusal(id, fmt::format("it {}", kNeedsTopology));
+      return false;
+    }
     if (s.compat.closed_queue && queue.state != QueueState::kOpen) {
       s.NoteEnqueueRefusal(id, fmt::format("queue {} is {}, not open",
                                            s.cluster.QueueName(job.queue), ToString(queue.state)));

@@ -153,8 +153,7 @@ class PreemptAction : public Action {
       FindRoom(statement, task, {.whose = VictimRule::Whose::kOtherJobsOfQueue});
     }
     if (s.JobPipelined(id)) {
-      s.trace.Add({TraceKind::kCommit, 0, 0, id.value});
-      room_->Keep(statement);
+      if (room_->Keep(statement, id)) s.trace.Add({TraceKind::kCommit, 0, 0, id.value});
     } else {
       s.trace.Add({TraceKind::kDiscard, 0, 0, id.value});
       room_->TakeBack(statement);
@@ -171,7 +170,7 @@ class PreemptAction : public Action {
         room_->TakeBack(statement);
         return;
       }
-      room_->Keep(statement);
+      if (!room_->Keep(statement, id)) return;
     }
   }
 

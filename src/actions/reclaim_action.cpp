@@ -102,8 +102,7 @@ class ReclaimAction : public Action {
       room_->FindRoom(statement, task, rule, RoomFinder::Order::kName, nullptr);
     }
     if (s.JobPipelined(id)) {
-      s.trace.Add({TraceKind::kCommit, 0, 1, id.value});
-      room_->Keep(statement);
+      if (room_->Keep(statement, id)) s.trace.Add({TraceKind::kCommit, 0, 1, id.value});
     } else {
       s.trace.Add({TraceKind::kDiscard, 0, 1, id.value});
       room_->TakeBack(statement);

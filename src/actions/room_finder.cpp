@@ -98,9 +98,17 @@ void RoomFinder::TakeBack(Statement& statement) {
   repeated_.WasTakenBack(statement);
 }
 
-void RoomFinder::Keep(Statement& statement) {
+bool RoomFinder::Keep(Statement& statement, JobId for_job) {
+  if (!statement.TakeEvictions(for_job)) {
+    NoteHeldBack(session_, for_job);
+    statement.Discard();
+    // Victims that were superfluous have been put back: its steps are not those that were searched.
+    repeated_.WasKept();
+    return false;
+  }
   statement.Commit();
   repeated_.WasKept();
+  return true;
 }
 
 bool RoomFinder::Repeat(Statement& statement, TaskId task, const VictimRule& rule,

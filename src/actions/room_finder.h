@@ -56,7 +56,9 @@ class RoomFinder {
 
   // How every statement ends in which FindRoom was called: what is known depends on it.
   void TakeBack(Statement& statement);
-  void Keep(Statement& statement);
+  // False: the cycle's eviction limit does not allow the evictions, and the statement was taken
+  // back; `for_job` waits for them.
+  bool Keep(Statement& statement, JobId for_job);
 
   // For dry runs of several nodes. Good until the next call.
   struct Nodes {

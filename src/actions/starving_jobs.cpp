@@ -19,6 +19,13 @@ void NoteSkipped(Session& s, TaskId task, SkipCode code, ReasonCode reason) {
                s.cluster.tasks[task].job.value, task.value, static_cast<uint32_t>(reason)});
 }
 
+void NoteHeldBack(Session& s, JobId job) {
+  s.trace.Add(
+      {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kEvictionLimit), job.value});
+  if (s.log.V(3))
+    s.log.Line("Job <{}>: {}", s.cluster.JobKey(job), s.eviction_limit.WhyHeldBackNow(job));
+}
+
 bool MayLookForVictims(Session& s, JobId id, std::string_view what) {
   const Job& job = s.cluster.jobs[id];
   if (job.IsPending()) {

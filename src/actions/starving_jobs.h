@@ -14,6 +14,9 @@ TaskLine WaitingTasks(Session& session, JobId job);
 // For the decision trace: this task of a job looks for no victims, or finds no node to look on.
 void NoteSkipped(Session& session, TaskId task, SkipCode code, ReasonCode reason = 0);
 
+// … this job had found its nodes, and the eviction limit does not allow the evictions.
+void NoteHeldBack(Session& session, JobId job);
+
 // Whether a job may take part; says why not at the guide's log level. `what`: "preemption",
 // "reclaim".
 bool MayLookForVictims(Session& session, JobId job, std::string_view what);

@@ -12,6 +12,7 @@
 #include "explain/waiting_words.h"
 #include "explain/why_waiting.h"
 #include "model/disruption_budget.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -187,6 +188,8 @@ class PlanText {
     if (job.phase == JobPhase::kPending && job.min_resources)
       return {"enqueue", "no room for its minimum yet"};
     if (const std::optional<InvalidJob> invalid = s_.JobInvalid(id)) return {"", invalid->message};
+    if (std::string claims = PodsThatNeedClaims(c_, job); !claims.empty())
+      return {"", std::move(claims)};
     for (TaskId task : job.tasks)
       if (const FitError* error = s_.fit_errors.Find(task))
         return {"allocate", FitErrors::Text(*error, s_.reasons)};

@@ -85,7 +85,14 @@ int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, s
   const std::optional<std::string> profile =
       flags.compatibility.empty() ? std::nullopt : std::optional(flags.compatibility);
   options.read_config = [&](Diagnostics& problems, std::string& text) {
-    return ReadConfig(options.config_path, flags.lenient, profile, problems, &text);
+    SchedulerConfig config =
+        ReadConfig(options.config_path, flags.lenient, profile, problems, &text);
+    const EvictionLimits& given = flags.eviction_limits;
+    EvictionLimits& limits = config.eviction_limits;
+    if (given.per_minute > 0) limits.per_minute = given.per_minute;
+    if (given.per_cycle > 0) limits.per_cycle = given.per_cycle;
+    limits.exempt_drains = limits.exempt_drains || given.exempt_drains;
+    return config;
   };
   // Volcano's default is nobody's mistake.
   if (!options.config_path.empty())

@@ -45,6 +45,12 @@ constexpr Flag kFlags[] = {
     {"priority-class", FlagKind::kBool, "true", "Follow PriorityClasses"},
     {"csi-storage", FlagKind::kBool, "true", "Follow CSI nodes and their volume limits"},
     {"ignored-provisioners", FlagKind::kList, "", "CSI drivers whose volumes are not counted"},
+    {"max-evictions-per-minute", FlagKind::kInt, "0",
+     "At most so many evictions within a minute; 0: no limit but the configuration's"},
+    {"max-evictions-per-cycle", FlagKind::kInt, "0",
+     "At most so many within a schedule period; 0: no limit but the configuration's"},
+    {"eviction-limits-exempt-drains", FlagKind::kBool, "false",
+     "Drains of closed zones do not count for these limits"},
     {"kube-api-qps", FlagKind::kFloat, "2000", "Requests a second, at most"},
     {"kube-api-burst", FlagKind::kInt, "2000", "… that may come at once after a quiet time"},
     {"leader-elect", FlagKind::kBool, "true", "Schedule only while holding a Lease"},
@@ -222,6 +228,16 @@ class FlagReader {
     return it == values_.end() ? std::string(FindFlag(name)->fallback) : it->second.back();
   }
   bool Bool(std::string_view name) const { return *ParseGoBool(Text(name)); }
+  // 0: the flag was not given.
+  int32_t Limit(std::string_view name) {
+    if (!Given(name)) return 0;
+    const auto limit = ParseNumber<int32_t>(Text(name));
+    if (limit && *limit >= 1) return *limit;
+    Wrong(fmt::format("--{}", name),
+          fmt::format("expected a whole number of evictions, at least 1, got {}",
+                      Quoted(Text(name))));
+    return 0;
+  }
   double Number(std::string_view name) const { return *ParseNumber<double>(Text(name)); }
   milliseconds Duration(std::string_view name) {
     const int64_t ns = *ParseGoDuration(Text(name));
@@ -312,6 +328,9 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
     }
     options.node_labels.emplace_back(label.substr(0, colon), label.substr(colon + 1));
   }
+  flags.eviction_limits = {.per_minute = reader.Limit("max-evictions-per-minute"),
+                           .per_cycle = reader.Limit("max-evictions-per-cycle"),
+                           .exempt_drains = reader.Bool("eviction-limits-exempt-drains")};
   options.requests_per_second = reader.Number("kube-api-qps");
   options.burst = std::max(1.0, reader.Number("kube-api-burst"));
   options.leader_elect = reader.Bool("leader-elect");

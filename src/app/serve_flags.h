@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "config/eviction_limits.h"
 #include "kube/serve.h"
 
 namespace krafla {
@@ -15,6 +16,7 @@ struct ServeFlags {
   ServeOptions options;  // without what the caller adds: log, version, reading of configurations
   std::string compatibility;  // profile, empty: as the configuration says
   bool lenient = false;
+  EvictionLimits eviction_limits;  // over those of the configuration; 0 and false: as it says
   bool show_help = false;
   bool show_version = false;
   std::vector<std::string> without_meaning;  // flags that were given and do nothing here

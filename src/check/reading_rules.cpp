@@ -152,6 +152,18 @@ void RepeatedSettings(const CheckInput& input, RuleReport& report) {
       [](const ConfigProblem&) { return "keep one of the two"; });
 }
 
+void NoQueueShares(const CheckInput& input, RuleReport& report) {
+  ReportTopic<ConfigTopic::kNoQueueShares>(
+      input, report,
+      [](const ConfigProblem&) {
+        return "without shares of queues reclaim would take pods from every other queue, and these "
+               "would take them back";
+      },
+      [](const ConfigProblem&) {
+        return "list proportion in its place, and give the queues a spec.weight";
+      });
+}
+
 constexpr FindingLevel kError = FindingLevel::kError;
 constexpr FindingLevel kWarning = FindingLevel::kWarning;
 
@@ -182,6 +194,9 @@ constexpr std::array kRules = {
     CheckRule{"K112", "settings-given-twice", kWarning, RuleNeeds::kNothing,
               "An action is configured twice, or a switch is given in both spellings.",
               &RepeatedSettings},
+    CheckRule{"K113", "no-queue-shares", kWarning, RuleNeeds::kNothing,
+              "The only plugin that shares the cluster among queues is not available.",
+              &NoQueueShares},
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ bool SameValue(const PodSpec& a, const PodSpec& b) {
                     s.preferred_node_terms_broken, s.required_node_terms, s.preferred_node_terms,
                     s.tolerations, s.host_ports, s.required_affinity, s.required_anti_affinity,
                     s.preferred_affinity, s.preferred_anti_affinity, s.spread, s.claims, s.images,
-                    s.container_count, s.scheduling_gates);
+                    s.container_count, s.scheduling_gates, s.needs_resource_claims);
   };
   return a.request.SameAs(b.request) && rest(a) == rest(b);
 }

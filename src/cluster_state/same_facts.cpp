@@ -26,9 +26,9 @@ bool SameTask(const Task& a, const Task& b) {
          a.pod_running == b.pod_running &&
          a.terminating_by_preemption == b.terminating_by_preemption &&
          a.eviction_occurred == b.eviction_occurred && a.unready == b.unready &&
-         a.zones == b.zones && a.created == b.created && a.started == b.started &&
-         a.scheduled_at == b.scheduled_at && a.cooldown_ns == b.cooldown_ns &&
-         a.run_time_ns == b.run_time_ns;
+         a.needs_claims == b.needs_claims && a.zones == b.zones && a.created == b.created &&
+         a.started == b.started && a.scheduled_at == b.scheduled_at &&
+         a.cooldown_ns == b.cooldown_ns && a.run_time_ns == b.run_time_ns;
 }
 
 bool SameAmounts(const std::optional<Resource>& a, const std::optional<Resource>& b) {

@@ -66,6 +66,8 @@ constexpr std::string_view kVolcanoActions[] = {
     "gangreclaim", "preempt",  "reclaim", "shuffle",
 };
 
+constexpr std::string_view kVolcanoSharePlugins[] = {"capacity", "capacity-card"};
+
 // "JobOrder" of enableJobOrder and enabledJobOrder, empty for other keys.
 std::string_view SwitchStem(std::string_view key) {
   if (key.starts_with("enabled")) return key.substr(7);
@@ -114,6 +116,10 @@ std::span<const std::string_view> VolcanoPlugins() {
 
 std::span<const std::string_view> VolcanoActions() {
   return kVolcanoActions;
+}
+
+std::span<const std::string_view> VolcanoSharePlugins() {
+  return kVolcanoSharePlugins;
 }
 
 }  // namespace krafla

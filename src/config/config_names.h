@@ -25,6 +25,9 @@ const SwitchName* FindSwitch(std::string_view key);
 // vocabulary is no misspelling.
 std::span<const std::string_view> VolcanoPlugins();
 std::span<const std::string_view> VolcanoActions();
+// Those of its plugins that share the cluster among queues and are not built here, with names that
+// later versions use.
+std::span<const std::string_view> VolcanoSharePlugins();
 
 // Null when the name is unknown.
 const VocabularyEntry* FindEntry(std::span<const VocabularyEntry> entries, std::string_view name);

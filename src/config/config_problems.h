@@ -27,6 +27,7 @@ enum class ConfigTopic : uint8_t {
   kCompatibility,     // an unknown profile or switch of the compatibility block
   kRepeatedPlugin,    //
   kRepeatedSettings,  // an action configured twice, a switch given in both spellings
+  kNoQueueShares,     // the only plugin that shared the cluster among queues is not built
 };
 
 // What a complaint is about: "plugin tdm" and "tdm.evict.period". Either may be empty.

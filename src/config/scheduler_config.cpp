@@ -15,6 +15,7 @@
 #include "base/yaml_node.h"
 #include "config/config_arguments.h"
 #include "config/config_compatibility.h"
+#include "config/config_eviction_limits.h"
 #include "config/config_names.h"
 #include "config/config_problems.h"
 #include "config/config_tree.h"
@@ -23,8 +24,9 @@ namespace krafla {
 
 namespace {
 
-constexpr std::string_view kTopLevelKeys[] = {"actions", "tiers",         "configurations",
-                                              "metrics", "compatibility", "eviction-api"};
+constexpr std::string_view kTopLevelKeys[] = {"actions",        "tiers",         "configurations",
+                                              "metrics",        "compatibility", "eviction-api",
+                                              "eviction-limits"};
 
 // Finding the column of a name takes time in proportion to what stands before it.
 constexpr size_t kMaxActionsBytes = 16'384;
@@ -76,6 +78,8 @@ class ConfigReader {
                                   std::span<const std::string_view> volcano, std::string& name);
   void ReadSwitches(const YamlNode& node, const std::string& owner, SwitchSet& enabled);
   void NoteRepeatedPlugin(const PluginOption& plugin);
+  void NoteUnsupportedShares(const PluginOption& plugin, Location at, size_t position);
+  void FallBackToProportion();
   void ReadConfigurations(const YamlNode& root);
   void ReadConfiguration(const YamlNode& node);
 
@@ -89,6 +93,13 @@ class ConfigReader {
   ConfigProblems& problems_;
   SchedulerConfig config_;
   std::map<std::string, Location> plugins_seen_;
+  // The first plugin that is not built and shared the cluster among queues, or may have done so.
+  struct UnsupportedShares {
+    PluginOption option;
+    size_t tier = 0;
+    size_t position = 0;  // in its tier, among those that are built
+  };
+  std::optional<UnsupportedShares> unsupported_shares_;
   std::map<std::string, Location> configurations_seen_;
 };
 
@@ -129,6 +140,7 @@ void ConfigReader::ReadRoot(const YamlNode& root) {
   if (const YamlNode* eviction_api = FindValue(root, "eviction-api"))
     config_.eviction_api =
         ReadBool(*eviction_api, {{}, "eviction-api"}, "it stays false", problems_).value_or(false);
+  config_.eviction_limits = ReadEvictionLimits(FindValue(root, "eviction-limits"), problems_);
   ReadActions(root);
   ReadTiers(root);
   ReadConfigurations(root);
@@ -215,6 +227,40 @@ void ConfigReader::ReadTiers(const YamlNode& root) {
     return;
   }
   for (const YamlNode& node : tiers->items) config_.tiers.push_back(ReadTier(node));
+  FallBackToProportion();
+}
+
+// Volcano's own plugins are known by name. Of a name that is not Volcano's nothing is known: where
+// `reclaim` is configured, which evicts by the queues' shares, it is taken for such a plugin.
+void ConfigReader::NoteUnsupportedShares(const PluginOption& plugin, Location at, size_t position) {
+  if (unsupported_shares_ || plugin.name.empty()) return;
+  const bool is_volcanos =
+      std::ranges::find(VolcanoPlugins(), plugin.name) != VolcanoPlugins().end();
+  const bool shares =
+      std::ranges::find(VolcanoSharePlugins(), plugin.name) != VolcanoSharePlugins().end();
+  if (!shares && (is_volcanos || !config_.HasAction("reclaim"))) return;
+  unsupported_shares_ = {plugin, config_.tiers.size(), position};
+  unsupported_shares_->option.location = at;
+}
+
+// Without any queue shares `reclaim` takes pods from every other queue, and these take them back.
+void ConfigReader::FallBackToProportion() {
+  constexpr std::string_view kFallback = "proportion";
+  if (!unsupported_shares_ || plugins_seen_.contains(std::string(kFallback)) ||
+      FindEntry(vocabulary_.plugins, kFallback) == nullptr)
+    return;
+  PluginOption& option = unsupported_shares_->option;
+  problems_.Warning({"plugin " + option.name, {}, ConfigTopic::kNoQueueShares}, option.location,
+                    fmt::format("no other plugin shares the cluster among queues; {}proportion "
+                                "takes its place: queues get shares by spec.weight, and "
+                                "spec.deserved is not looked at",
+                                options_.lenient ? "" : "with --lenient "));
+  if (!options_.lenient) return;
+  config_.replaced_share_plugin = option.name;
+  option.name = kFallback;
+  std::vector<PluginOption>& plugins = config_.tiers[unsupported_shares_->tier].plugins;
+  plugins.insert(plugins.begin() + static_cast<ptrdiff_t>(unsupported_shares_->position),
+                 std::move(option));
 }
 
 Tier ConfigReader::ReadTier(const YamlNode& node) {
@@ -254,7 +300,11 @@ void ConfigReader::ReadPlugin(const YamlNode& node, Tier& tier) {
   const std::string owner = plugin.name.empty() ? "plugin" : "plugin " + plugin.name;
   // Switches mean the same for every plugin, so they are checked even when the plugin is unknown.
   ReadSwitches(node, owner, plugin.enabled);
-  if (entry == nullptr) return;
+  if (entry == nullptr) {
+    if (const YamlEntry* name = node.Find("name"))
+      NoteUnsupportedShares(plugin, name->value.location, tier.plugins.size());
+    return;
+  }
   plugin.location = node.Find("name")->value.location;
   if (const YamlEntry* arguments = node.Find("arguments")) {
     plugin.arguments = ReadArguments(arguments->value, *entry, owner, problems_);

@@ -12,6 +12,7 @@
 #include "base/diagnostics.h"
 #include "config/argument_spec.h"
 #include "config/compatibility.h"
+#include "config/eviction_limits.h"
 
 namespace krafla {
 
@@ -99,6 +100,10 @@ struct SchedulerConfig {
   Compatibility compatibility;
   // `serve` evicts through the eviction API, which asks PodDisruptionBudgets, instead of deleting.
   bool eviction_api = false;
+  EvictionLimits eviction_limits;
+  // Of a lenient reading: the plugin that shared the cluster among queues, is not built, and whose
+  // place `proportion` has taken. Empty: none.
+  std::string replaced_share_plugin;
 
   bool HasAction(std::string_view name) const;
   // The arguments of an action, empty when none are configured.

@@ -224,9 +224,33 @@ TEST(SchedulerConfigPlugins, LenientLeavesUnknownPluginsOut) {
       outcome.problems,
       "conf:4:11: warning: unknown plugin \"gnag\"; did you mean \"gang\"? It is left out\n"
       "conf:5:11: warning: plugin \"capacity\" of Volcano is not available in Krafla yet; it is "
-      "left out");
-  ASSERT_EQ(outcome.config.tiers.at(0).plugins.size(), 1u);
-  EXPECT_EQ(outcome.config.tiers[0].plugins[0].name, "drf");
+      "left out\n"
+      "conf:5:11: warning: plugin capacity: no other plugin shares the cluster among queues; "
+      "proportion takes its place: queues get shares by spec.weight, and spec.deserved is not "
+      "looked at");
+  ASSERT_EQ(outcome.config.tiers.at(0).plugins.size(), 2u);
+  EXPECT_EQ(outcome.config.tiers[0].plugins[1].name, "drf");
+}
+
+TEST(SchedulerConfigPlugins, LenientLetsProportionTakeThePlaceOfCapacity) {
+  const Outcome outcome = ReadLenient(
+      "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n- plugins:\n  - name: drf\n"
+      "  - name: capacity\n    enabledAllocatable: false\n  - name: nodeorder\n");
+  EXPECT_EQ(outcome.config.replaced_share_plugin, "capacity");
+  const std::vector<PluginOption>& plugins = outcome.config.tiers.at(1).plugins;
+  ASSERT_EQ(plugins.size(), 3u);
+  EXPECT_EQ(plugins[1].name, "proportion");
+  EXPECT_FALSE(plugins[1].Enabled(Switch::kAllocatable)) << "with the switches it had";
+  EXPECT_TRUE(plugins[1].Enabled(Switch::kReclaimable));
+}
+
+TEST(SchedulerConfigPlugins, LenientAddsNoSharesWhereThereAreSomeOrNoneWereWanted) {
+  EXPECT_TRUE(ReadLenient("actions: allocate\ntiers:\n- plugins:\n  - name: capacity\n"
+                          "  - name: proportion\n")
+                  .config.replaced_share_plugin.empty());
+  EXPECT_TRUE(ReadLenient("actions: allocate\ntiers:\n- plugins:\n  - name: numa-aware\n"
+                          "  - name: gnag\n")
+                  .config.replaced_share_plugin.empty());
 }
 
 TEST(SchedulerConfigPlugins, NamesAreRequired) {

@@ -86,6 +86,14 @@ class Forecaster {
     SessionOptions options;
     options.now = at;
     options.zone = in_.zone;
+    // A step comes with the limits as they are after a pause.
+    if (memory_.allowance)
+      memory_.allowance =
+          CycleMemory::EvictionAllowance{.limits = memory_.allowance->limits,
+                                         .minute_left = memory_.allowance->limits.per_minute,
+                                         .cycle_left = memory_.allowance->limits.per_cycle,
+                                         .held = false,
+                                         .more_at = {}};
     options.memory = &memory_;
     std::set<TaskId> evicted;
     bool decided = false;

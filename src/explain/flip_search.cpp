@@ -182,13 +182,15 @@ class Searcher {
              for (TaskId t : run.cluster().jobs[id].tasks)
                run.cluster().tasks[t].preemption_policy = PreemptionPolicy::kLowerPriority;
            }});
-    if (any([](const Task& t) { return t.gated; }))
+    if (any([](const Task& t) { return t.gated && !t.needs_claims; }))
       Try({.kind = "scheduling-gates",
            .text = fmt::format("no scheduling gates on the pods of {}", OwnKey()),
            .size = kOwnJob,
            .apply = [id](CycleRun& run) {
-             for (TaskId t : run.cluster().jobs[id].tasks)
-               run.cluster().tasks[t].gated = run.cluster().tasks[t].only_queue_gate = false;
+             for (TaskId t : run.cluster().jobs[id].tasks) {
+               Task& task = run.cluster().tasks[t];
+               if (!task.needs_claims) task.gated = task.only_queue_gate = false;
+             }
            }});
     if (job_.preemptable || any([](const Task& t) { return t.says_preemptable; }))
       Try({.kind = "own-preemptable",

@@ -9,6 +9,7 @@
 #include "explain/amount_words.h"
 #include "explain/room_gates.h"
 #include "explain/waiting_words.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -223,9 +224,15 @@ class GateWriter {
     const auto gated = std::count_if(job_.tasks.begin(), job_.tasks.end(), [&](TaskId t) {
       return c_.tasks[t].status == TaskStatus::kPending && c_.tasks[t].gated;
     });
+    if (gated > 0 && NeedsClaims(gate)) return true;
     if (gated == 0 || gated < job_.Count(TaskStatus::kPending)) return false;
     gate.text = fmt::format("its {} waiting pod(s) have scheduling gates", gated);
     return true;
+  }
+
+  bool NeedsClaims(Gate& gate) {
+    gate.text = PodsThatNeedClaims(c_, job_);
+    return !gate.text.empty();
   }
 
   bool WhyNoFit(Gate& gate) {
@@ -386,7 +393,13 @@ class GateWriter {
         gate.verdict = Verdict::kNo;
         gate.text = "found no room for any pod";
       } else {
-        gate.text = fmt::format("committed: room for {} pod(s), {} evicted", placed, evicted);
+        if (const std::string held = s_.eviction_limit.WhyHeldBackNow(in_.job);
+            !held.empty() && evicted == 0) {
+          gate.verdict = Verdict::kNo;
+          gate.text = fmt::format("room for {} pod(s) was found, and taken back: {}", placed, held);
+        } else {
+          gate.text = fmt::format("committed: room for {} pod(s), {} evicted", placed, evicted);
+        }
       }
       Add(std::move(gate));
       return;

@@ -6,6 +6,7 @@
 
 #include "explain/amount_words.h"
 #include "session/job_checks.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -88,6 +89,9 @@ std::string FurtherCause(const Session& session, JobId id) {
   const Cluster& c = session.cluster;
   const Job& job = c.jobs[id];
   if (session.EnqueueRefusal(id) != nullptr) return {};
+  // WaitingReason says it.
+  if (!session.eviction_limit.WhyHeldBack(id).empty() || !PodsThatNeedClaims(c, job).empty())
+    return {};
   for (const TaskId task : job.tasks)
     if (session.fit_errors.Find(task) != nullptr) return {};
   const auto gated = std::count_if(job.tasks.begin(), job.tasks.end(), [&](TaskId task) {

@@ -68,6 +68,9 @@ void WhyWaiting::ReadSkip(const TraceEvent& event) {
     case SkipCode::kNoNode:
       attempt.stage = Stage::kNoNode;
       break;
+    case SkipCode::kEvictionLimit:
+      attempt.stage = Stage::kHeldBack;
+      break;
     case SkipCode::kPendingPhase:  // said elsewhere: these hold for all actions
     case SkipCode::kInvalid:
     case SkipCode::kNoTasks:
@@ -75,6 +78,8 @@ void WhyWaiting::ReadSkip(const TraceEvent& event) {
       return;
   }
   Note(JobId(event.a), attempt);
+  // What comes next is another action's, or about room within the job.
+  if (attempt.stage == Stage::kHeldBack) RecordOf(JobId(event.a)).closed = true;
 }
 
 void WhyWaiting::ReadShort(const TraceEvent& event) {
@@ -158,6 +163,8 @@ std::string WhyWaiting::Describe(JobId id, const Record& record) const {
     case Stage::kNotAll:
       return fmt::format("room for {} of its pods, {} needed at once: taken back", attempt.count,
                          job.min_available - job.Ready());
+    case Stage::kHeldBack:
+      return session_.eviction_limit.WhyHeldBackNow(id);
   }
   return {};
 }

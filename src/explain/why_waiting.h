@@ -38,7 +38,8 @@ class WhyWaiting {
     kSpared,
     kQueueShare,
     kPredicate,
-    kNotAll,  // some pods of the job found room, not enough of them
+    kNotAll,    // some pods of the job found room, not enough of them
+    kHeldBack,  // by the eviction limit
   };
   struct Try {
     Stage stage = Stage::kNone;

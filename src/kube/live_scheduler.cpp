@@ -44,7 +44,18 @@ ObjectRef GroupRef(std::string_view key, std::string_view uid) {
 }  // namespace
 
 LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
-    : parts_(parts), loop_(loop), options_(std::move(options)) {}
+    : parts_(parts),
+      loop_(loop),
+      options_(std::move(options)),
+      eviction_reports_(parts_.mirror, parts_.events, parts_.metrics,
+                        {.scheduler = options_.scheduler,
+                         .log = [this](const std::string& line) { Log(line); }}) {
+  loop_.SetSteadyClock([] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+        .count();
+  });
+  loop_.SetSchedulePeriod(std::chrono::nanoseconds(options_.schedule_period).count());
+}
 
 void LiveScheduler::Log(const std::string& line) {
   if (options_.log) options_.log(line);
@@ -98,7 +109,10 @@ bool LiveScheduler::Run(milliseconds patience) {
     parts_.mirror.SetFollows(!leading);
     if (leading) {
       // Whoever led before us may have evicted since we last looked.
-      if (!led_) parts_.mirror.RecallEvictions(loop_.memory());
+      if (!led_) {
+        parts_.mirror.RecallEvictions(loop_.memory());
+        loop_.CountEvictionsUnderWay();
+      }
       CreateMissingQueues();
       MaybeRunCycle();
     } else if (!has_led_) {
@@ -106,7 +120,7 @@ bool LiveScheduler::Run(milliseconds patience) {
     }
     led_ = leading;
     has_led_ = has_led_ || leading;
-    ReportRings();
+    eviction_reports_.Follow(loop_, Clock::now());
     SetLevels();
   }
   // Nothing new is begun; what was begun is brought to its end.
@@ -212,17 +226,6 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
                     c.tasks.size(), wall_ms));
 }
 
-void LiveScheduler::ReportRings() {
-  for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings()) {
-    ++rings_;
-    Log(fmt::format("jobs evict each other in turn ring={}", LogQuoted(ring.text)));
-    for (const std::string& job : ring.jobs)
-      if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, job);
-          !uid.empty())
-        parts_.events.Record({GroupRef(job, uid), true, "EvictionLoop", ring.text});
-  }
-}
-
 void LiveScheduler::CheckConfig() {
   if (!options_.changed_config || Clock::now() < config_check_) return;
   config_check_ = Clock::now() + kConfigPeriod;
@@ -278,7 +281,7 @@ void LiveScheduler::SetLevels() {
                       .table_rebuilds = static_cast<double>(parts_.mirror.live().rebuilds()),
                       .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
                       .re_evictions = static_cast<double>(counts.re_evicted),
-                      .eviction_loops = static_cast<double>(rings_),
+                      .eviction_loops = static_cast<double>(eviction_reports_.loops()),
                       .leading = options_.may_write() ? 1.0 : 0.0});
 }
 

@@ -15,6 +15,7 @@
 
 #include "kube/cluster_mirror.h"
 #include "kube/effects.h"
+#include "kube/eviction_reports.h"
 #include "kube/inbox.h"
 #include "kube/serve_metrics.h"
 #include "kube/status_reports.h"
@@ -49,6 +50,7 @@ class LiveScheduler final : public DecisionSink {
         on_cycle;
     std::function<void(const std::string& line)> log;
     std::string default_queue = "default";
+    ObjectRef scheduler;  // what events about the scheduler are about
   };
 
   LiveScheduler(Parts parts, SchedulingLoop& loop, Options options);
@@ -74,7 +76,6 @@ class LiveScheduler final : public DecisionSink {
   bool IsKnown(const ObjectMessage& message) const;
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
-  void ReportRings();
   void CheckConfig();
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);
@@ -90,7 +91,7 @@ class LiveScheduler final : public DecisionSink {
   bool queues_checked_ = false;
   bool led_ = false;
   bool has_led_ = false;  // at any time: the news of a pause count when it leads again
-  uint64_t rings_ = 0;
+  EvictionReports eviction_reports_;
   std::optional<Clock::time_point> changed_since_;
   bool something_new_ = true;  // since the last cycle; see IsKnown
   Clock::time_point taken_at_;

@@ -200,7 +200,9 @@ class Server {
                seeing_in_->tap().OnCycle(session, phases, loop_->cycles() + 1, wall_ms);
              },
          .log = options_.log,
-         .default_queue = options_.default_queue});
+         .default_queue = options_.default_queue,
+         .scheduler = Lease()});
+    ReportReplacedShares(loop_->config());
     SignalWaiter signals(blocked, [&](int number) {
       options_.log(fmt::format("told to stop signal={}", number));
       scheduler.Stop();
@@ -332,8 +334,7 @@ class Server {
     for (const Diagnostic& problem : problems.items()) options_.log(ToString(problem));
     const bool taken = !problems.HasErrors();
     metrics_.ConfigReload(taken);
-    const ObjectRef about{
-        "Lease", "coordination.k8s.io/v1", options_.lease_namespace, options_.lease_name, {}};
+    const ObjectRef about = Lease();
     if (!taken) {
       options_.log(fmt::format("configuration refused; the last good one stays file={}",
                                options_.config_path));
@@ -346,8 +347,24 @@ class Server {
     options_.log(fmt::format("configuration read again file={}", options_.config_path));
     LogTraps(options_, text);
     events_.Record({about, false, "ConfigurationTaken", options_.config_path});
+    ReportReplacedShares(config);
     seeing_in_->tap().OnConfig(std::move(text));
     return config;
+  }
+
+  // What events about the scheduler are about.
+  ObjectRef Lease() const {
+    return {"Lease", "coordination.k8s.io/v1", options_.lease_namespace, options_.lease_name, {}};
+  }
+
+  void ReportReplacedShares(const SchedulerConfig& config) {
+    if (config.replaced_share_plugin.empty()) return;
+    const std::string text = fmt::format(
+        "plugin {} is not available: proportion shares the cluster among queues "
+        "instead, by spec.weight; spec.deserved is not looked at",
+        config.replaced_share_plugin);
+    options_.log(text);
+    events_.Record({Lease(), true, "QueueSharesReplaced", text});
   }
 
   const ServeOptions& options_;

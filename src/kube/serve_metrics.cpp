@@ -100,6 +100,16 @@ struct ServeMetrics::Families {
   Gauge& eviction_loops = GaugeFamily(registry, "krafla_eviction_loops_total",
                                       "Rings of jobs that evict each other in turn")
                               .Add({});
+  Counter& eviction_storms = CounterFamily(registry, "krafla_eviction_storms_total",
+                                           "Storms of evictions that lead nowhere")
+                                 .Add({});
+  Gauge& eviction_limit_reached =
+      GaugeFamily(registry, "krafla_eviction_limit_reached", "1: evictions wait for the limits")
+          .Add({});
+  Counter& evictions_held_back =
+      CounterFamily(registry, "krafla_evictions_held_back_total",
+                    "Evictions that had to wait for the limits; each time once")
+          .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
   Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
                                            "Configurations read again, by result");
@@ -201,6 +211,15 @@ void ServeMetrics::Set(const Levels& levels) {
   f.re_evictions.Set(levels.re_evictions);
   f.eviction_loops.Set(levels.eviction_loops);
   f.leading.Set(levels.leading);
+}
+
+void ServeMetrics::EvictionLimit(bool reached, double more) {
+  families_->eviction_limit_reached.Set(reached ? 1 : 0);
+  families_->evictions_held_back.Increment(more);
+}
+
+void ServeMetrics::EvictionStorm() {
+  families_->eviction_storms.Increment();
 }
 
 void ServeMetrics::WatchLag(std::string_view kind, double seconds) {

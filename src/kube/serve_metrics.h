@@ -47,6 +47,10 @@ class ServeMetrics {
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 
+  // Whether evictions wait for the eviction limits now, and how many more do than before.
+  void EvictionLimit(bool reached, double more);
+  void EvictionStorm();
+
   // The page.
   std::string Text() const;
 

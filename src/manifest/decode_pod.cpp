@@ -374,8 +374,10 @@ void PodDecoder::SetFacts(DecodeContext& context, const Spec& spec, const Status
   task.says_preemptable = preemptable.said && preemptable.value;
   task.annotation_preemptable = preemptable.by_annotation;
   const std::vector<StrId>& gates = builder_.spec(task.spec).scheduling_gates;
-  task.gated = !gates.empty();
-  task.only_queue_gate = gates.size() == 1 && strings.Text(gates[0]) == keys::kQueueAllocationGate;
+  task.needs_claims = task.node_name == kEmptyStr && builder_.spec(task.spec).needs_resource_claims;
+  task.gated = !gates.empty() || task.needs_claims;
+  task.only_queue_gate = !task.needs_claims && gates.size() == 1 &&
+                         strings.Text(gates[0]) == keys::kQueueAllocationGate;
   task.pod_running = status.phase == "Running";
   // Of a pod that does not run yet, or ends, it says nothing new.
   task.unready = task.status == TaskStatus::kRunning && !status.ready;

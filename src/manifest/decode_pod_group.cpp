@@ -49,6 +49,15 @@ void DecodeStatus(ObjectReader& reader, JsonValue& value, Job& job) {
   });
 }
 
+// The API's default is hard.
+bool IsHardTopology(ObjectReader& reader, JsonValue& value) {
+  bool hard = true;
+  reader.ForEachField(value, [&](std::string_view key, JsonValue& field) {
+    if (key == "mode" && !ObjectReader::IsNull(field)) hard = reader.Text(field) != "soft";
+  });
+  return hard;
+}
+
 void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) {
   ObjectReader& reader = context.reader;
   Job& job = group.job;
@@ -69,8 +78,15 @@ void DecodeSpec(DecodeContext& context, JsonValue& value, PodGroupFacts& group) 
       });
     } else if (key == "networkTopology") {
       job.has_network_topology = true;
+      job.needs_network_topology |= IsHardTopology(reader, field);
     } else if (key == "subGroupPolicy") {
-      reader.ForEachItem(field, [&](JsonValue&) { job.has_sub_group_policy = true; });
+      reader.ForEachItem(field, [&](JsonValue& policy) {
+        job.has_sub_group_policy = true;
+        reader.ForEachField(policy, [&](std::string_view part, JsonValue& topology) {
+          if (part == "networkTopology" && !ObjectReader::IsNull(topology))
+            job.needs_network_topology |= IsHardTopology(reader, topology);
+        });
+      });
     } else if (!IsAmong(key, kPodGroupSpecKeys)) {
       reader.OddWord(ObjectReader::At(field), "key", key, kPodGroupSpecKeys);
     }

@@ -90,6 +90,8 @@ class Decoding {
       spec_.node_selector = InternLabelSet(selector, strings_);
     } else if (key == "schedulingGates") {
       DecodeGates(value);
+    } else if (key == "resourceClaims") {
+      reader_.ForEachItem(value, [&](JsonValue&) { spec_.needs_resource_claims = true; });
     } else if (key == "volumes") {
       reader_.ForEachItem(value, [&](JsonValue& item) { DecodeVolume(item); });
     } else if (key == "overhead") {
@@ -114,6 +116,8 @@ class Decoding {
     reader_.ForEachField(value, [&](std::string_view key, JsonValue& field) {
       if (key == "requests") requests = DecodeResourceList(reader_, field);
       if (key == "limits") DecodeResourceList(reader_, field);
+      if (key == "claims")
+        reader_.ForEachItem(field, [&](JsonValue&) { spec_.needs_resource_claims = true; });
     });
     return requests;
   }

@@ -10,9 +10,10 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 // Copied as they are.
-constexpr std::array<std::string_view, 8> kWholeFields = {
-    "affinity", "nodeSelector", "tolerations",     "topologySpreadConstraints",
-    "overhead", "resources",    "schedulingGates", "hostNetwork"};
+constexpr std::array<std::string_view, 9> kWholeFields = {
+    "affinity",      "nodeSelector", "tolerations",     "topologySpreadConstraints",
+    "overhead",      "resources",    "schedulingGates", "hostNetwork",
+    "resourceClaims"};
 constexpr std::array<std::string_view, 5> kContainerFields = {"name", "image", "resources", "ports",
                                                               "restartPolicy"};
 // Most volumes (secrets, tokens with random names, …) have no say in where a pod runs.

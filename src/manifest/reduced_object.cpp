@@ -86,7 +86,7 @@ size_t ParsePattern(std::string_view text, size_t at, Pattern& pattern) {
 constexpr std::string_view kMetadata =
     "name,namespace,uid,creationTimestamp,deletionTimestamp,labels";
 constexpr std::string_view kContainers =
-    "{name,image,resources{requests,limits},ports,"
+    "{name,image,resources{requests,limits,claims},ports,"
     "restartPolicy}";
 
 std::string Metadata(std::initializer_list<std::string_view> annotations) {
@@ -105,7 +105,8 @@ std::string PatternText(std::string_view kind) {
                "name,"
                "persistentVolumeClaim{{claimName}},ephemeral{{none}},image{{reference}}}},affinity,"
                "nodeSelector,tolerations,topologySpreadConstraints,overhead,"
-               "resources{{requests,limits}},schedulingGates,hostNetwork}} status{{phase,"
+               "resources{{requests,limits}},schedulingGates,hostNetwork,"
+               "resourceClaims}} status{{phase,"
                "conditions[type=PodScheduled|type=Ready|type=DisruptionTarget|"
                "type=PodResizePending]{{type,status,reason,lastTransitionTime}},startTime,"
                "nominatedNodeName,"

@@ -69,6 +69,7 @@ struct alignas(64) Job {
   bool preemptable = false;             // the PodGroup says volcano.sh/preemptable: true
   bool annotation_preemptable = false;  // … by annotation
   bool has_network_topology = false;
+  bool needs_network_topology = false;  // a hard one, its own or a sub-group's: not supported
   bool has_sub_group_policy = false;
   std::array<int32_t, kTaskStatusCount> count{};
   // Up to `allocated` is what every cycle looks at, of every job.

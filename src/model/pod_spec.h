@@ -97,6 +97,7 @@ struct PodSpec {
   // A preferred term of some weight cannot be evaluated (Gt with a word): Kubernetes then fails to
   // score any node.
   bool preferred_node_terms_broken = false;
+  bool needs_resource_claims = false;  // names ResourceClaims, for itself or for a container
   std::vector<NodeSelectorTerm> required_node_terms;  // any of them; none at all matches no node
   std::vector<PreferredNodeTerm> preferred_node_terms;
   std::vector<Toleration> tolerations;

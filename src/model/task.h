@@ -70,12 +70,13 @@ struct alignas(64) Task {
       false;  // said so itself; a pod that says nothing is preemptable but not drained
   bool annotation_preemptable = false;  // said so by annotation; in Volcano that implies every zone
   bool best_effort = false;
-  bool gated = false;            // has scheduling gates
+  bool gated = false;            // must not be placed: has scheduling gates, or needs claims
   bool only_queue_gate = false;  // the only gate is Volcano's own
   bool pod_running = false;      // status.phase is Running (a terminating pod keeps it)
   bool terminating_by_preemption = false;
   bool eviction_occurred = false;  // it was pipelined behind an eviction
   bool unready = false;            // it runs, and its condition Ready is there and not True
+  bool needs_claims = false;       // has no node, and needs ResourceClaims: not supported, so gated
   ZoneAccess zones;
   StrId priority_class = kEmptyStr;
   Timestamp scheduled_at;  // when PodScheduled became True, absent when it is not

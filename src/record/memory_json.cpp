@@ -1,6 +1,7 @@
 #include "record/memory_json.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <simdjson.h>
 
@@ -11,7 +12,7 @@ namespace krafla {
 // Every member is named in each of the functions: a new one does not compile until it is kept.
 
 std::string MemoryAsJson(const CycleMemory& memory) {
-  const auto& [last_evictions, job_losses, job_evictions] = memory;
+  const auto& [last_evictions, job_losses, job_evictions, allowance] = memory;
   JsonWriter json;
   json.BeginObject();
   json.Key("zones").BeginArray();
@@ -31,6 +32,16 @@ std::string MemoryAsJson(const CycleMemory& memory) {
     json.EndArray().EndObject();
   }
   json.EndArray();
+  if (allowance) {
+    const auto& [limits, minute_left, cycle_left, held, more_at] = *allowance;
+    const auto& [per_minute, per_cycle, exempt_drains] = limits;
+    json.Key("evictionLimits").BeginObject();
+    json.Key("perMinute").Integer(per_minute).Key("perCycle").Integer(per_cycle);
+    json.Key("exemptDrains").Bool(exempt_drains);
+    json.Key("minuteLeft").Integer(minute_left).Key("cycleLeft").Integer(cycle_left);
+    json.Key("held").Bool(held).Key("moreAt").Integer(more_at.ns);
+    json.EndObject();
+  }
   json.EndObject();
   return json.text();
 }
@@ -88,16 +99,36 @@ Result<CycleMemory> MemoryFromJson(std::string_view json) {
     }
     memory.job_evictions.push_back(std::move(evictions));
   }
+  dom::element limits;
+  if (!root["evictionLimits"].get(limits)) {
+    CycleMemory::EvictionAllowance allowance;
+    const auto number = [&](const char* key, int32_t& value) {
+      int64_t wide = 0;
+      if (limits[key].get_int64().get(wide) || !std::in_range<int32_t>(wide)) return false;
+      value = static_cast<int32_t>(wide);
+      return true;
+    };
+    if (!number("perMinute", allowance.limits.per_minute) ||
+        !number("perCycle", allowance.limits.per_cycle) ||
+        !number("minuteLeft", allowance.minute_left) ||
+        !number("cycleLeft", allowance.cycle_left) ||
+        limits["exemptDrains"].get_bool().get(allowance.limits.exempt_drains) ||
+        limits["held"].get_bool().get(allowance.held))
+      return Fail("the eviction limits in the memory are incomplete");
+    allowance.more_at = TimeIn(limits, "moreAt");
+    memory.allowance = allowance;
+  }
   return memory;
 }
 
 bool SameMemory(const CycleMemory& a, const CycleMemory& b) {
-  const auto& [a_zones, a_losses, a_evictions] = a;
-  const auto& [b_zones, b_losses, b_evictions] = b;
+  const auto& [a_zones, a_losses, a_evictions, a_allowance] = a;
+  const auto& [b_zones, b_losses, b_evictions, b_allowance] = b;
   const auto same = [](const auto& l, const auto& r, auto equal) {
     return std::equal(l.begin(), l.end(), r.begin(), r.end(), equal);
   };
-  return same(a_zones, b_zones,
+  return a_allowance == b_allowance &&
+         same(a_zones, b_zones,
               [](const auto& l, const auto& r) { return l.zone == r.zone && l.at == r.at; }) &&
          same(a_losses, b_losses,
               [](const auto& l, const auto& r) {

@@ -23,6 +23,11 @@ Fate FateOf(LiveCluster& live, std::string_view key, std::string_view uid) {
   return IsPreemptableStatus(pod->task.status) ? Fate::kStays : Fate::kGone;
 }
 
+// From its binding on, else from its start or its creation.
+int64_t HeldNodeNs(const Task& task, Timestamp now) {
+  return ElapsedNs(std::max({task.created, task.started, task.scheduled_at}), now);
+}
+
 template <class Entry>
 void EraseJob(std::vector<Entry>& by_job, std::string_view job) {
   std::erase_if(by_job, [&](const Entry& entry) { return entry.job == job; });
@@ -49,6 +54,7 @@ void EvictionLedger::Settle(LiveCluster& live) {
       Open& eviction = it->second;
       const Fate fate = FateOf(live, it->first, eviction.uid);
       if (fate == Fate::kStays) taken_back |= Refused(cycle, eviction);
+      if (fate == Fate::kStays && eviction.counts) refunds_.push_back(cycle.at);
       if (fate == Fate::kGone) Taken(cycle, eviction);
       it = fate != Fate::kOpen ? cycle.open.erase(it) : std::next(it);
     }
@@ -112,6 +118,9 @@ void EvictionLedger::Note(const Session& session) {
     const Task& task = cluster.tasks[eviction.task];
     Open& open = cycle.open[cluster.TaskKey(eviction.task)];
     open.uid = cluster.Text(task.uid);
+    open.held_node_ns = HeldNodeNs(task, session.now);
+    open.counts = session.eviction_limit.on() &&
+                  (eviction.for_task.valid() || session.eviction_limit.CountsDrains());
     if (task.job.valid()) {
       open.job = cluster.JobKey(task.job);
       Count(cycle, open, What::kJobLoss, open.job);
@@ -158,6 +167,11 @@ void EvictionLedger::Taken(const Cycle& cycle, Open& eviction) {
     std::string text = loops_.Describe(loop);
     rings_.push_back({std::move(loop.jobs), std::move(text)});
   }
+  if (auto storm = storms_.Add({.at = cycle.at,
+                                .evicting_job = eviction.for_job,
+                                .victim_job = eviction.job,
+                                .held_node_ns = eviction.held_node_ns}))
+    rings_.push_back({std::move(storm->jobs), std::move(storm->text), /*is_storm=*/true});
 }
 
 std::vector<std::string> EvictionLedger::TakeWithdrawn() {

@@ -12,7 +12,8 @@
 // So an eviction counts for exactly as long as its pod counts as leaving.
 //
 // Of those that were taken it looks for jobs that evict each other in turn
-// (model/eviction_loops.h). One thread.
+// (model/eviction_loops.h), and for storms of evictions that lead nowhere
+// (model/eviction_storms.h). One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@
 
 #include "cluster_state/live_cluster.h"
 #include "model/eviction_loops.h"
+#include "model/eviction_storms.h"
 #include "session/cycle_memory.h"
 #include "session/session.h"
 
@@ -43,10 +45,11 @@ class EvictionLedger {
   // then it is known when the pod is gone.
   void Taken(const std::string& pod);
 
-  // Jobs that evict each other in turn, as sentences.
+  // Jobs that evict each other in turn, or many evictions that lead nowhere, as sentences.
   struct Ring {
-    std::vector<std::string> jobs;  // "namespace/name"
+    std::vector<std::string> jobs;  // "namespace/name"; of a storm those that lost most pods
     std::string text;
+    bool is_storm = false;
   };
   // Found since the last call.
   std::vector<Ring> TakeRings() { return std::exchange(rings_, {}); }
@@ -54,6 +57,10 @@ class EvictionLedger {
   // Jobs ("namespace/name") with evictions in a cycle of which something was taken back since the
   // last call, by name: whoever has written down what is remembered of them has to do it again.
   std::vector<std::string> TakeWithdrawn();
+
+  // The instants of the cycles of evictions that count for the eviction limits and were refused
+  // since the last call.
+  std::vector<Timestamp> TakeRefunds() { return std::exchange(refunds_, {}); }
 
   size_t open() const;  // evictions
 
@@ -69,6 +76,8 @@ class EvictionLedger {
     std::string uid;
     std::string job;
     std::string for_job;       // another one; empty: none
+    int64_t held_node_ns = 0;  // for how long it had its node
+    bool counts = false;       // for the eviction limits
     std::vector<Key> entries;  // of its cycle
     bool taken = false;
   };
@@ -90,6 +99,8 @@ class EvictionLedger {
   std::list<Cycle> cycles_;  // with open evictions, the earliest first
   std::vector<std::string> withdrawn_;
   EvictionLoops loops_;
+  EvictionStorms storms_;
+  std::vector<Timestamp> refunds_;
   std::vector<Ring> rings_;
 };
 

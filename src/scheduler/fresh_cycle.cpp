@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "scheduler/trial_cycle.h"
 #include "session/eviction_reason.h"
 
 namespace krafla {
@@ -70,25 +71,8 @@ std::string Describe(const Session& session, std::optional<Timestamp> next_timer
 
 FreshCycle::FreshCycle(Cluster& cluster, const SchedulerConfig& config, Timestamp now,
                        const TimeZone& zone, const CycleMemory& memory) {
-  // What a session changes without its undo log.
-  std::vector<std::pair<JobPhase, std::vector<JobCondition>>> before;
-  before.reserve(cluster.jobs.size());
-  for (const Job& job : cluster.jobs) before.emplace_back(job.phase, job.conditions);
-  CycleMemory copy = memory;
-  Log silent(0);
-  {
-    Session session(cluster, config,
-                    {.now = now, .zone = zone, .memory = &copy, .visits_all_jobs = true}, silent);
-    session.NotePhases();
-    session.RunActions();
-    decisions_ = Describe(session, session.NextTimer());
-    session.undo.RollbackTo(0);
-  }
-  for (size_t i = 0; i < before.size(); ++i) {
-    Job& job = cluster.jobs[JobId(static_cast<uint32_t>(i))];
-    job.phase = before[i].first;
-    job.conditions = std::move(before[i].second);
-  }
+  const TrialCycle trial(cluster, config, now, zone, memory);
+  decisions_ = Describe(trial.session(), trial.session().NextTimer());
 }
 
 void FreshCycle::MustBeTheSameAs(const Session& session,

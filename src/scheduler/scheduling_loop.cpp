@@ -1,8 +1,11 @@
 #include "scheduler/scheduling_loop.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "scheduler/fresh_cycle.h"
+#include "scheduler/trial_cycle.h"
 
 namespace krafla {
 
@@ -19,6 +22,8 @@ bool SchedulingLoop::IsDue(Timestamp now) const {
 
 void SchedulingLoop::SetConfig(SchedulerConfig config) {
   session_.reset();
+  // Before its first cycle a scheduler has nothing to compare a configuration with.
+  reloaded_ = cycles_ > 0;
   config_ = std::move(config);
   seen_version_ = 0;  // every decision may be another one now
 }
@@ -27,8 +32,86 @@ std::vector<EvictionLedger::Ring> SchedulingLoop::TakeEvictionRings() {
   std::vector<EvictionLedger::Ring> rings = evictions_.TakeRings();
   if (log_.V(2))
     for (const EvictionLedger::Ring& ring : rings)
-      log_.Line("Jobs evict each other in turn: {}", ring.text);
+      log_.Line("{}: {}",
+                ring.is_storm ? "Evictions lead nowhere" : "Jobs evict each other in turn",
+                ring.text);
   return rings;
+}
+
+// What the limits leave the next cycle. Whoever replays or explains it finds it in the memory.
+void SchedulingLoop::SetAllowance(Timestamp now) {
+  const EvictionLimits& limits = config_.eviction_limits;
+  steady_ns_ = steady_clock_ ? steady_clock_() : now.ns;
+  for (const Timestamp cycle : evictions_.TakeRefunds()) window_.Refund(cycle);
+  if (!limits.Any()) {
+    memory_.allowance.reset();
+    announced_until_.reset();
+    reloaded_ = counts_under_way_ = false;
+    return;
+  }
+  if (std::exchange(counts_under_way_, false)) {
+    const Cluster& cluster = live_.cluster();
+    window_.Add(steady_ns_, now,
+                static_cast<int32_t>(
+                    std::count_if(cluster.tasks.begin(), cluster.tasks.end(), [](const Task& task) {
+                      return task.status == TaskStatus::kReleasing &&
+                             task.terminating_by_preemption;
+                    })));
+  }
+  CycleMemory::EvictionAllowance allowance{.limits = limits};
+  const int32_t used = window_.CountAt(steady_ns_);
+  allowance.minute_left = std::max(limits.per_minute - used, 0);
+  allowance.cycle_left =
+      std::max(limits.per_cycle - window_.CountAfter(steady_ns_ - period_ns_), 0);
+  const auto wall = [&](int64_t steady_ns) { return Timestamp{now.ns + (steady_ns - steady_ns_)}; };
+  if (limits.per_minute > 0 && window_.ShrinksAt()) allowance.more_at = wall(*window_.ShrinksAt());
+  memory_.allowance = allowance;
+  if (std::exchange(reloaded_, false)) AnnounceReload(now);
+  if (announced_until_ && *announced_until_ <= steady_ns_) announced_until_.reset();
+  if (!announced_until_) return;
+  memory_.allowance->held = true;
+  memory_.allowance->more_at = wall(*announced_until_);
+}
+
+void SchedulingLoop::AnnounceReload(Timestamp now) {
+  announced_until_.reset();
+  const CycleMemory::EvictionAllowance& allowance = *memory_.allowance;
+  const EvictionLimits& limits = allowance.limits;
+  int32_t allowed = std::numeric_limits<int32_t>::max();
+  if (limits.per_cycle > 0) allowed = allowance.cycle_left;
+  if (limits.per_minute > 0) allowed = std::min(allowed, allowance.minute_left);
+  const size_t evictions = EvictionsOfOneCycle(live_.cluster(), config_, now, zone_, memory_);
+  if (std::cmp_less_equal(evictions, allowed)) return;
+  announced_until_ = steady_ns_ + kAnnouncedNs;
+  announcement_ = {
+      .evictions = evictions, .allowed = allowed, .begins = Timestamp{now.ns + kAnnouncedNs}};
+  if (log_.V(2))
+    log_.Line(
+        "The configuration was reloaded, and its first cycle would evict {} pods: more than "
+        "the {} that the limits allow. Evictions begin at {}",
+        evictions, allowed, FormatRfc3339(announcement_->begins));
+}
+
+void SchedulingLoop::NoteHeldBack(const Session& session) {
+  const EvictionLimit& limit = session.eviction_limit;
+  held_back_ = {.on = limit.on()};
+  if (!limit.on()) return;
+  window_.Add(steady_ns_, session.now, limit.taken());
+  held_back_.limits = limit.DescribeLimits();
+  held_back_.announced = limit.allowance().held;
+  held_back_.evictions = limit.held_back();
+  std::optional<Timestamp> at;
+  if (limit.allowance().held) {
+    if (limit.held_back() > 0) at = limit.allowance().more_at;
+  } else if (limit.NextCycleHelps()) {
+    at = Timestamp{session.now.ns + period_ns_};
+  } else if (limit.MinuteHelps()) {
+    const std::optional<int64_t> shrinks = window_.ShrinksAt();
+    at = shrinks ? Timestamp{session.now.ns + (*shrinks - steady_ns_)} : limit.allowance().more_at;
+  }
+  if (!at || !at->Present()) return;
+  held_back_.at = at;
+  if (!next_timer_ || *at < *next_timer_) next_timer_ = at;
 }
 
 void SchedulingLoop::OpenSession(Timestamp now) {
@@ -77,6 +160,7 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
     sink.OnNothingNew();
     return;
   }
+  SetAllowance(now);
   if (before_session_) before_session_(memory_);
   std::optional<FreshCycle> fresh;
   if (compares_) fresh.emplace(live_.cluster(), config_, now, zone_, memory_);
@@ -85,6 +169,7 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
   session.RunActions();
   next_timer_ = session.NextTimer();
   if (fresh) fresh->MustBeTheSameAs(session, next_timer_);
+  NoteHeldBack(session);
   const std::vector<JobPhaseChange> phases = session.phase_changes();
   // What the sink is told of happens after this cycle, whatever it does to the cluster at once.
   seen_version_ = live_.version();

@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster_state/live_cluster.h"
 #include "config/scheduler_config.h"
 #include "scheduler/eviction_ledger.h"
+#include "scheduler/eviction_window.h"
 #include "session/session.h"
 
 namespace krafla {
@@ -47,7 +49,36 @@ class SchedulingLoop {
   // decides depends on the cluster, the configuration, the memory and, by way of timers, the time.
   void RunCycle(Timestamp now, DecisionSink& sink);
 
+  // A reload whose first cycle would evict more pods than the eviction limits allow then is
+  // announced (TakeAnnouncement): nothing is evicted for kAnnouncedNs, then within the limits.
   void SetConfig(SchedulerConfig config);
+  static constexpr int64_t kAnnouncedNs = 60 * Timestamp::kNsPerSecond;
+  struct Announcement {
+    size_t evictions = 0;  // that the first cycle would make
+    int32_t allowed = 0;   // by the limits, at that moment
+    Timestamp begins;      // when evictions begin
+  };
+  // Made since the last call.
+  std::optional<Announcement> TakeAnnouncement() {
+    return std::exchange(announcement_, std::nullopt);
+  }
+  // The clock of the eviction limits, in ns: one that nobody sets. Without it the instants of the
+  // cycles are used.
+  void SetSteadyClock(std::function<int64_t()> clock) { steady_clock_ = std::move(clock); }
+  // The limit per cycle holds for all cycles within this time: a cycle may follow a change at once.
+  void SetSchedulePeriod(int64_t period_ns) { period_ns_ = period_ns; }
+  // Somebody else has decided the cycles before the next one: pods that are being preempted count
+  // as evicted at that one.
+  void CountEvictionsUnderWay() { counts_under_way_ = true; }
+  // After a cycle: what its eviction limit held back.
+  struct HeldBack {
+    bool on = false;              // there are limits
+    int32_t evictions = 0;        // held back by the last cycle
+    std::optional<Timestamp> at;  // when the next are allowed; none: nothing is held back
+    std::string limits;           // in words
+    bool announced = false;       // because of a reload
+  };
+  const HeldBack& held_back() const { return held_back_; }
   // Called when a session is about to open, with what it will remember: for whoever writes it down,
   // or sets it to what was written down. Every cycle is run in full then.
   void SetBeforeSession(std::function<void(CycleMemory& memory)> before_session) {
@@ -74,6 +105,9 @@ class SchedulingLoop {
 
  private:
   void OpenSession(Timestamp now);
+  void SetAllowance(Timestamp now);
+  void AnnounceReload(Timestamp now);
+  void NoteHeldBack(const Session& session);
   bool WouldRepeatItself(Timestamp now) const;
 
   LiveCluster& live_;
@@ -83,6 +117,15 @@ class SchedulingLoop {
   CycleMemory memory_;
   std::function<void(CycleMemory& memory)> before_session_;
   EvictionLedger evictions_{memory_};
+  EvictionWindow window_;
+  std::function<int64_t()> steady_clock_;
+  int64_t steady_ns_ = 0;  // of the cycle that runs, or the last one
+  int64_t period_ns_ = Timestamp::kNsPerSecond;
+  bool counts_under_way_ = false;
+  bool reloaded_ = false;  // since the last cycle
+  std::optional<int64_t> announced_until_;
+  std::optional<Announcement> announcement_;
+  HeldBack held_back_;
   // Kept from cycle to cycle: what it has computed follows the changes.
   std::unique_ptr<Session> session_;
   bool compares_ = false;

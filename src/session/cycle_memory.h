@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/timestamp.h"
+#include "config/eviction_limits.h"
 
 namespace krafla {
 
@@ -38,6 +40,19 @@ struct CycleMemory {
     std::vector<Timestamp> times;
   };
   std::vector<JobEvictions> job_evictions;  // by job
+
+  // What eviction limits leave the next cycle; set before each by whoever knows of the evictions of
+  // the last minute. Absent: the cycle has what the limits of its configuration allow at most.
+  struct EvictionAllowance {
+    EvictionLimits limits;
+    int32_t minute_left = 0;  // of limits.per_minute
+    int32_t cycle_left = 0;   // of limits.per_cycle
+    bool held = false;        // a reload was announced: none before `more_at`, drains neither
+    Timestamp more_at;        // when minute_left grows by itself; absent: it is full
+
+    friend bool operator==(const EvictionAllowance&, const EvictionAllowance&) = default;
+  };
+  std::optional<EvictionAllowance> allowance;
 
   const Timestamp* LastEviction(std::string_view zone) const;
   void SetLastEviction(std::string_view zone, Timestamp at);

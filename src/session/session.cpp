@@ -7,6 +7,7 @@
 #include "session/action.h"
 #include "session/node_search.h"
 #include "session/step_timer.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -23,6 +24,7 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
       queue_reports(cluster_in.queues.size()) {
   StepTimer timer(*this, "open");
   if (options.for_good) undo.ForgetWhatIsDone();
+  eviction_limit.Begin(config.eviction_limits, memory);
   kept_.visits_all_jobs = options.visits_all_jobs;
   node_search_ = std::make_unique<NodeSearch>(
       *this, options.for_good ? NodeSearchLimits::OfOneCycle() : NodeSearchLimits{});
@@ -364,6 +366,11 @@ std::string Session::WaitingReason(JobId id) const {
   std::string text = fmt::format("pod group is {}, {}", job.IsReady() ? "ready" : "not ready",
                                  fmt::join(parts, ", "));
   if (const std::string* refusal = EnqueueRefusal(id)) return text + "; " + *refusal;
+  if (job.needs_network_topology) return fmt::format("{}; it {}", text, kNeedsTopology);
+  if (const std::string claims = PodsThatNeedClaims(cluster, job); !claims.empty())
+    return text + "; " + claims;
+  if (const std::string held = eviction_limit.WhyHeldBack(id); !held.empty())
+    return text + "; " + held;
   for (TaskId task : job.tasks) {
     if (const FitError* error = fit_errors.Find(task)) {
       text += fmt::format("; {}: {}", cluster.Text(cluster.tasks[task].name),

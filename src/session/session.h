@@ -21,6 +21,7 @@
 #include "model/zone_window.h"
 #include "session/change_list.h"
 #include "session/cycle_memory.h"
+#include "session/eviction_limit.h"
 #include "session/fit_errors.h"
 #include "session/hooks.h"
 #include "session/job_index.h"
@@ -102,6 +103,7 @@ class Session {
   Plan plan;
   ReasonTable reasons;
   FitErrors fit_errors;
+  EvictionLimit eviction_limit;
   KubeView kube;
   Table<QueueId, QueueReport> queue_reports;
 
@@ -165,8 +167,7 @@ class Session {
   const Tiered<PredicateHook>& predicates() const { return predicates_; }
   const Tiered<ScoreHook>& scores() const { return scores_; }
 
-  // Who loses its place first: within a job the least important task, then by reversed job order,
-  // across queues by VictimQueueLess. For use as the order of a GoHeap.
+  // An order of victims for a GoHeap: by task within a job, by reversed job order, by queue.
   bool VictimLess(TaskId l, TaskId r, TaskId preemptor) const;
 
   // ---- primitive changes: logged, events sent. Statements are made of these; nobody else calls
@@ -178,15 +179,14 @@ class Session {
   void SetStatus(TaskId task, TaskStatus status);           // counts and sums of its job only
   // For plugins that are told of a task that loses its place: what it was until then.
   TaskStatus status_before_event() const { return status_before_event_; }
-  // A point to come back to.
-  struct Mark {
+  struct Mark {  // a point to come back to
     UndoLog::Mark log;
     size_t node_changes;
     size_t task_changes;
   };
   Mark MarkNow() const { return {undo.Now(), node_changes_.size(), task_changes_.size()}; }
   void Rollback(Mark mark);
-  // Told by a statement after it rolled back: this task's eviction was among what was taken back.
+  // After a rollback: it took back the eviction of this task.
   void NoteEvictionUndone(TaskId task);
   // What evicting these tasks and taking it all back would leave behind, without doing it.
   void NoteTriedInVain(std::span<const TaskId> victims);

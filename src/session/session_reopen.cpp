@@ -67,6 +67,7 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
   fit_errors.Clear();
   enqueue_refusals_.clear();
   undone_.clear();
+  eviction_limit.Begin(config.eviction_limits, memory);
   queue_reports.Reset(cluster.queues.size());
 
   if (node_changes_.size() > kMaxNodeChanges + cluster.nodes.size()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "session/session.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -84,6 +85,8 @@ int Session::CompareSubJobs(JobId l, JobId r) const {
 }
 
 std::optional<InvalidJob> Session::JobInvalid(JobId job) const {
+  if (cluster.jobs[job].needs_network_topology)
+    return InvalidJob{std::string(kTopologyNotSupported), std::string(kNeedsTopology)};
   for (const auto& tier : job_valid_)
     for (const auto& entry : tier)
       if (std::optional<InvalidJob> invalid = (*entry.call)(job)) return invalid;

@@ -1,6 +1,7 @@
 #include "session/statement.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "session/node_search.h"
@@ -91,6 +92,14 @@ bool Statement::HasEvictions() const {
                      [](const Operation& o) { return o.kind == Kind::kEvict; });
 }
 
+bool Statement::TakeEvictions(JobId for_job) {
+  if (!session_.eviction_limit.on()) return true;
+  if (session_.compat.reprieve) SpareSuperfluousVictims();
+  const auto evictions = std::count_if(operations_.begin(), operations_.end(),
+                                       [](const Operation& o) { return o.kind == Kind::kEvict; });
+  return session_.eviction_limit.Take(static_cast<int32_t>(evictions), /*is_drain=*/false, for_job);
+}
+
 void Statement::Commit() {
   if (session_.compat.reprieve) SpareSuperfluousVictims();
   if (session_.log.V(3)) session_.log.Line("Committing operations ...");
@@ -153,6 +162,7 @@ bool Statement::EveryoneStillFits() {
 // Puts victims back, the last one evicted first, as long as everybody the statement pipelined keeps
 // a place.
 void Statement::SpareSuperfluousVictims() {
+  if (std::exchange(spared_, true)) return;
   for (size_t i = operations_.size(); i-- > 0;) {
     const Operation o = operations_[i];
     // Who is evicted for nobody is not evicted to make room.

@@ -40,6 +40,9 @@ class Statement {
 
   // Takes over the operations of a statement that began after this one.
   void Merge(Statement&& inner);
+  // Whether its evictions fit into the cycle's eviction limit; they count then, and Commit must
+  // follow. Otherwise `for_job` waits for them, and Discard must follow.
+  bool TakeEvictions(JobId for_job);
   // Everything becomes part of the plan: binds and evictions are issued.
   void Commit();
   void Discard();
@@ -73,6 +76,7 @@ class Statement {
   std::optional<UndoLog::Hold> hold_;  // until it ends
   Session::Mark begin_;
   std::vector<Operation> operations_;
+  bool spared_ = false;  // SpareSuperfluousVictims was called
 };
 
 }  // namespace krafla

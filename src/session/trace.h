@@ -35,6 +35,7 @@ enum class SkipCode : uint16_t {
   kNeverPreempts,
   kNoNode,
   kNotPipelined,
+  kEvictionLimit,
 };
 
 // What was missing on a node that somebody was to be evicted from.

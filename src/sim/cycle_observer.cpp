@@ -99,6 +99,7 @@ uint64_t CycleObserver::WaitingFor(const Session& session, JobId id) {
   if (const std::string* refusal = session.EnqueueRefusal(id))
     return hash + HashWithoutNumbers(*refusal);
   hash += job.Waiting() > 0 ? 4 : 0;
+  hash += HashWithoutNumbers(session.eviction_limit.WhyHeldBack(id));
   for (const TaskId task : job.tasks) {
     const FitError* const error = session.fit_errors.Find(task);
     if (error == nullptr) continue;

@@ -65,6 +65,8 @@ class Simulation::Impl final : public DecisionSink {
         observer_(world_, queue_, events_, zones_, now_),
         loop_(live_, std::move(config), scenario.zone, log) {
     if (options_.every_tick) loop_.SearchAlways();
+    loop_.SetSteadyClock([this] { return now_.ns; });
+    loop_.SetSchedulePeriod(scenario.schedule_period_ns);
   }
 
   bool Prepare(Diagnostics& diagnostics);
