@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build ccache mold pkg-config git ca-certificates python3
   libsimdjson-dev libyaml-dev zlib1g-dev libcli11-dev libfmt-dev libhowardhinnant-date-dev tzdata
-  libcurl4-openssl-dev libcpp-httplib-dev prometheus-cpp-dev openssl
+  libcurl4-openssl-dev libboost-dev libcpp-httplib-dev prometheus-cpp-dev openssl
   libgtest-dev librapidcheck-dev libbenchmark-dev valgrind binutils
 )
 # Wanted by `make test` for fuzzing. Older ones do not compile the standard library's <expected>.

@@ -175,7 +175,7 @@ TEST(ServeFlags, MistakesAreAllNamed) {
         "--node-selector: error: expected key:value, got \"train\"\n"
         "--leader-elect-renew-deadline: error: must be shorter than --leader-elect-lease-duration: "
         "otherwise two could lead\n"
-        "--healthz-address: error: expected an address such as 127.0.0.1:8080 or :8080, got "
+        "--healthz-address: error: expected an address such as 127.0.0.1:8080, [::1]:8080 or :8080, got "
         "\"here\"\n");
 }
 

@@ -1,12 +1,10 @@
-// The HTTP server of krafla serve: health, metrics, the API. Read-only: it never reads a body, and
-// answers every method but GET and HEAD with 405.
+// The HTTP pages of krafla serve: health, metrics, the API. Read-only: every method but GET and
+// HEAD is answered with 405, and no body is ever read.
 //
 // One thread owns the connections and answers the health pages. A few workers call `authorize`,
-// `metrics` and `api`, so that these may take their time. docs/serve.md has the limits.
+// `metrics` and `api`, so that these may take their time (kube/http_server.h).
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +13,9 @@
 
 #include "base/result.h"
 #include "kube/api_request.h"
+#include "kube/http_server.h"
+#include "kube/listen_address.h"
+#include "kube/tls_identity.h"
 
 namespace krafla {
 
@@ -41,36 +42,37 @@ struct StatusPages {
   bool plain_metrics = false;
 };
 
-struct ListenAddress {
-  std::string host;  // empty: every address of both families
-  int port = 0;      // 0: any that is free
-};
-// "127.0.0.1:8080", ":8080", "[::1]:8080".
-Result<ListenAddress> ParseListenAddress(const std::string& text);
-
-// A server's certificate and key, and the authority of the certificates that clients may show.
-struct TlsFiles {
-  std::string certificate;
-  std::string key;
-  std::string client_authority;  // empty: clients are not asked for one
+struct StatusServerOptions {
+  ListenAddress address;
+  StatusPages pages;
+  Transport transport = Transport::kPlain;
+  // None, and not kPlain: a self-signed certificate, made here.
+  std::optional<TlsFiles> tls = {};
+  HttpServerLimits limits = {};
+  std::function<void(const std::string& line)> log = {};  // on the server's threads
 };
 
 class StatusServer {
  public:
   // Listens when this returns.
+  static Result<std::unique_ptr<StatusServer>> Start(StatusServerOptions options);
+  // TLS alone with the files, else plain HTTP.
   static Result<std::unique_ptr<StatusServer>> Start(const ListenAddress& address,
                                                      StatusPages pages,
                                                      const std::optional<TlsFiles>& tls = {});
   ~StatusServer();
 
   int port() const;
-  // "https://127.0.0.1:11251"
-  const std::string& url() const;
+  // "https://127.0.0.1:11251"; with both transports "http://…".
+  const std::string& url() const { return url_; }
+  // Of the certificate that was read or made at the start; empty: no TLS.
+  const std::string& fingerprint() const { return fingerprint_; }
 
  private:
-  class Impl;
-  explicit StatusServer(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  StatusServer() = default;
+  std::string url_;
+  std::string fingerprint_;
+  std::unique_ptr<HttpServer> server_;
 };
 
 }  // namespace krafla

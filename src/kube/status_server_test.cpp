@@ -1,19 +1,26 @@
 #include "kube/status_server.h"
 
-#include <arpa/inet.h>
-#include <httplib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/raw_client.h"
+
 namespace krafla {
 namespace {
+
+using std::chrono::milliseconds;
+using testing::Exchange;
+using testing::Fetch;
+using testing::Fetched;
+using testing::RawClient;
 
 class StatusServerTest : public ::testing::Test {
  protected:
@@ -25,14 +32,14 @@ class StatusServerTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
 
-  std::string Path(const char* name) const { return (folder / name).string(); }
-  TlsFiles MakeCertificate() const {
+  std::string Path(const std::string& name) const { return (folder / name).string(); }
+  TlsFiles MakeCertificate(const std::string& name = "server") const {
     const std::string command = fmt::format(
         "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
-        "/CN=localhost -addext subjectAltName=DNS:localhost -keyout {} -out {} 2>{}",
-        Path("key"), Path("cert"), Path("log"));
+        "/CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout {} -out {} 2>{}",
+        Path(name + ".key"), Path(name + ".crt"), Path("log"));
     EXPECT_EQ(std::system(command.c_str()), 0);
-    return {Path("cert"), Path("key"), Path("cert")};
+    return {Path(name + ".crt"), Path(name + ".key"), Path(name + ".crt")};
   }
   static StatusPages Pages() {
     return {.health = true,
@@ -41,140 +48,352 @@ class StatusServerTest : public ::testing::Test {
             .metrics = [] { return std::string("figures 1\n"); },
             .api =
                 [](const ApiRequest& request) {
-                  const bool reads = request.method == "GET" || request.method == "HEAD";
-                  return ApiAnswer{.status = reads ? 200 : 405, .body = "{}\n"};
-                }};
+                  return ApiAnswer{
+                      .body = fmt::format("{} {} tls={} loopback={} authorization={} accept={}\n",
+                                          request.path, request.peer, request.tls, request.loopback,
+                                          request.authorization, request.accept)};
+                },
+            .authorize = {}};
   }
-  // A request as it is written, and all that comes back. The connection is ours to close.
-  static std::string Exchange(int port, const std::string& text) {
-    const int to = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(to, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(::send(to, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
-    std::string answer;
-    char piece[4096];
-    for (ssize_t got = 0; (got = ::recv(to, piece, sizeof piece, 0)) > 0;)
-      answer.append(piece, static_cast<size_t>(got));
-    ::close(to);
-    return answer;
+  static std::unique_ptr<StatusServer> Serve(StatusPages pages = Pages()) {
+    auto server = StatusServer::Start({"127.0.0.1", 0}, std::move(pages));
+    EXPECT_TRUE(server);
+    return std::move(*server);
+  }
+  static std::string Get(const std::string& path) {
+    return fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
   }
 
   std::filesystem::path folder;
 };
 
-TEST_F(StatusServerTest, AnAddressBelongsToOne) {
-  const auto first = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(first);
-  const auto second = StatusServer::Start({"127.0.0.1", (*first)->port()}, Pages());
-  EXPECT_FALSE(second);
+TEST_F(StatusServerTest, AnAddressBelongsToOneServer) {
+  const auto first = Serve();
+  const auto second = StatusServer::Start({"127.0.0.1", first->port()}, Pages());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message,
+            fmt::format("cannot listen on 127.0.0.1:{}: Address already in use", first->port()));
+}
+
+TEST_F(StatusServerTest, WithoutAHostItListensOnBothFamilies) {
+  const auto server = StatusServer::Start({"", 0}, Pages());
+  ASSERT_TRUE(server);
+  const int port = (*server)->port();
+  EXPECT_TRUE(Exchange(port, Get("/livez"), "127.0.0.1").starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ((*server)->url(), fmt::format("http://[::]:{}", port));
+  EXPECT_TRUE(Exchange(port, Get("/livez"), "::1").starts_with("HTTP/1.1 200 "));
+  EXPECT_NE(Exchange(port, Get("/api/v1/jobs"), "127.0.0.1").find("127.0.0.1 tls=false loopback=t"),
+            std::string::npos)
+      << "a client over IPv4 has its IPv4 address";
+  EXPECT_NE(Exchange(port, Get("/api/v1/jobs"), "::1").find(" ::1 tls=false loopback=true"),
+            std::string::npos);
+}
+
+TEST_F(StatusServerTest, OneAddressOfIPv6) {
+  const auto server = StatusServer::Start({"::1", 0}, Pages());
+  ASSERT_TRUE(server);
+  EXPECT_EQ((*server)->url(), fmt::format("http://[::1]:{}", (*server)->port()));
+  EXPECT_EQ(Fetch((*server)->url() + "/livez").body, "ok\n");
+  EXPECT_FALSE(RawClient((*server)->port(), "127.0.0.1").connected());
+}
+
+TEST_F(StatusServerTest, AddressesOfFlags) {
+  const auto read = [](const std::string& text) {
+    const Result<ListenAddress> address = ParseListenAddress(text);
+    return address ? fmt::format("{} {}", address->host, address->port) : address.error().message;
+  };
+  EXPECT_EQ(read(":8080"), " 8080");
+  EXPECT_EQ(read("[::1]:8080"), "::1 8080");
+  EXPECT_EQ(read("0.0.0.0:1"), "0.0.0.0 1");
+  EXPECT_EQ(read("localhost:0"), "localhost 0");
+  for (const std::string wrong : {"", "8080", "x:", "x:80y", ":65536", ":-1", "::1", "::1:80"})
+    EXPECT_EQ(
+        read(wrong),
+        fmt::format("expected an address such as 127.0.0.1:8080, [::1]:8080 or :8080, got \"{}\"",
+                    wrong));
 }
 
 TEST_F(StatusServerTest, HealthOverTls) {
   const TlsFiles tls = MakeCertificate();
   const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages(), tls);
   ASSERT_TRUE(server) << server.error().message;
-  httplib::SSLClient client("localhost", (*server)->port());
-  client.set_ca_cert_path(tls.certificate);
-  const httplib::Result healthy = client.Get("/healthz");
-  ASSERT_TRUE(healthy) << httplib::to_string(healthy.error());
-  EXPECT_EQ(healthy->body, "ok\n");
-
-  httplib::Client plain("127.0.0.1", (*server)->port());
-  const httplib::Result refused = plain.Get("/healthz");
-  EXPECT_FALSE(refused && refused->status == 200) << "nobody is told without TLS";
+  EXPECT_EQ((*server)->url(), fmt::format("https://127.0.0.1:{}", (*server)->port()));
+  const Fetched healthy = Fetch((*server)->url() + "/healthz", tls.certificate);
+  EXPECT_EQ(healthy.body, "ok\n") << healthy.error;
+  EXPECT_EQ(Exchange((*server)->port(), Get("/healthz")), "") << "plain HTTP gets no answer";
 }
 
-TEST_F(StatusServerTest, WhereItIs) {
-  const auto plain = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(plain);
-  EXPECT_EQ((*plain)->url(), fmt::format("http://127.0.0.1:{}", (*plain)->port()));
-  const auto tls = StatusServer::Start({"", 0}, Pages(), MakeCertificate());
-  ASSERT_TRUE(tls);
-  EXPECT_EQ((*tls)->url(), fmt::format("https://0.0.0.0:{}", (*tls)->port()));
+TEST_F(StatusServerTest, OnePortTakesPlainHttpAndTls) {
+  const TlsFiles tls = MakeCertificate();
+  auto server = StatusServer::Start(
+      {.address = {"127.0.0.1", 0}, .pages = Pages(), .transport = Transport::kBoth, .tls = tls});
+  ASSERT_TRUE(server) << server.error().message;
+  const int port = (*server)->port();
+  EXPECT_NE(Exchange(port, Get("/api/v1/jobs")).find("tls=false"), std::string::npos);
+  const Fetched over_tls = Fetch(fmt::format("https://127.0.0.1:{}/api/v1/jobs", port),
+                                 tls.certificate, "Authorization: Bearer abc");
+  EXPECT_EQ(over_tls.body,
+            "/api/v1/jobs 127.0.0.1 tls=true loopback=true authorization=Bearer abc accept=*/*\n")
+      << over_tls.error;
+}
+
+TEST_F(StatusServerTest, WithoutFilesTheCertificateIsMadeAtTheStart) {
+  const auto server = StatusServer::Start(
+      {.address = {"127.0.0.1", 0}, .pages = Pages(), .transport = Transport::kBoth});
+  ASSERT_TRUE(server) << server.error().message;
+  const std::string url = fmt::format("https://localhost:{}/livez", (*server)->port());
+  EXPECT_EQ(Fetch(url).body, "ok\n");
+  EXPECT_EQ((*server)->fingerprint().size(), 95u) << (*server)->fingerprint();
+  const std::string seen = Path("seen.crt");
+  const std::string command = fmt::format(
+      "openssl s_client -connect 127.0.0.1:{} </dev/null 2>/dev/null | openssl x509 >{} && openssl "
+      "x509 -in {} -noout -fingerprint -sha256 | grep -qi {}",
+      (*server)->port(), seen, seen, (*server)->fingerprint());
+  EXPECT_EQ(std::system(command.c_str()), 0) << "it is the one whose fingerprint is told";
+  EXPECT_EQ(Fetch(url, seen).body, "ok\n") << "who has it can verify it, for localhost";
+}
+
+TEST_F(StatusServerTest, CertificatesAreReadAgainWhenTheyChange) {
+  const TlsFiles first = MakeCertificate("first");
+  const TlsFiles second = MakeCertificate("second");
+  std::filesystem::copy_file(first.certificate, Path("tls.crt"));
+  std::filesystem::copy_file(first.key, Path("tls.key"));
+  std::mutex mutex;
+  std::vector<std::string> log;
+  const auto server = StatusServer::Start({.address = {"127.0.0.1", 0},
+                                           .pages = Pages(),
+                                           .transport = Transport::kBoth,
+                                           .tls = TlsFiles{Path("tls.crt"), Path("tls.key"), ""},
+                                           .limits = {},
+                                           .log = [&](const std::string& line) {
+                                             const std::scoped_lock lock(mutex);
+                                             log.push_back(line);
+                                           }});
+  ASSERT_TRUE(server) << server.error().message;
+  const std::string url = fmt::format("https://localhost:{}/livez", (*server)->port());
+  const auto lines = [&](size_t count) {
+    for (int i = 0; i < 500; ++i) {
+      {
+        const std::scoped_lock lock(mutex);
+        if (log.size() >= count) return log;
+      }
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+    return std::vector<std::string>{"too few lines"};
+  };
+  EXPECT_EQ(Fetch(url, first.certificate).body, "ok\n");
+  std::ofstream(Path("tls.crt")) << "no certificate\n";
+  EXPECT_TRUE(lines(1)[0].starts_with("certificate refused; the one read before stays error=\"--"))
+      << lines(1)[0];
+  EXPECT_EQ(Fetch(url, first.certificate).body, "ok\n") << "the old one stays";
+  // As a mounted Secret changes: both at once, behind a link.
+  std::filesystem::copy_file(second.key, Path("new.key"));
+  std::filesystem::copy_file(second.certificate, Path("new.crt"));
+  std::filesystem::rename(Path("new.key"), Path("tls.key"));
+  std::filesystem::rename(Path("new.crt"), Path("tls.crt"));
+  for (int i = 0; i < 250 && Fetch(url, second.certificate).body != "ok\n"; ++i)
+    std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(Fetch(url, second.certificate).body, "ok\n");
+  EXPECT_EQ(Fetch(url, first.certificate).status, 0);
+  EXPECT_TRUE(lines(2).back().starts_with("certificate read again file=")) << lines(2).back();
 }
 
 TEST_F(StatusServerTest, NothingCanBeWritten) {
-  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(server);
+  const auto server = Serve();
   for (const char* method : {"POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
     for (const char* path : {"/healthz", "/metrics", "/api/v1/jobs", "/nowhere"})
       for (const char* body : {"\r\n", "Content-Length: 0\r\n\r\n", "Content-Length: 2\r\n\r\n{}",
                                "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"}) {
-        const std::string answer =
-            Exchange((*server)->port(), fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: "
-                                                    "close\r\n{}",
-                                                    method, path, body));
+        const std::string answer = Exchange(
+            server->port(), fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}",
+                                        method, path, body));
         const std::string what = fmt::format("{} {} {}: {}", method, path, body, answer);
         EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << what;
         EXPECT_NE(answer.find("\r\nAllow: GET, HEAD\r\n"), std::string::npos) << what;
       }
-  // Also on a connection that stays open, as a client without a body leaves it.
-  httplib::Client client("127.0.0.1", (*server)->port());
-  client.set_keep_alive(true);
-  EXPECT_EQ(client.Delete("/api/v1/jobs")->status, 405);
-  EXPECT_EQ(client.Post("/api/v1/jobs", "{}", "application/json")->status, 405);
-  EXPECT_EQ(client.Get("/api/v1/jobs")->status, 200);
 }
 
-TEST_F(StatusServerTest, TheMethodIsWrongBeforeTheBodyIs) {
-  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(server);
+TEST_F(StatusServerTest, ABodyIsRefusedUnreadAndTheConnectionEnds) {
+  const auto server = Serve();
   const std::string large(200'000, 'x');
-  httplib::Client client("127.0.0.1", (*server)->port());
-  for (const char* path : {"/metrics", "/api/v1/jobs", "/nowhere"}) {
-    EXPECT_EQ(client.Post(path, large, "text/plain")->status, 405) << path;
-    EXPECT_EQ(client.Put(path, large, "text/plain")->status, 405) << path;
+  const std::string chunked = "Transfer-Encoding: chunked\r\n\r\n30d40\r\n" + large;
+  for (const char* path : {"/metrics", "/api/v1/jobs", "/nowhere", "/livez"}) {
+    const std::string post = Exchange(
+        server->port(),
+        fmt::format("POST {} HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}", path, large.size(), large));
+    EXPECT_TRUE(post.starts_with("HTTP/1.1 405 ")) << post;
+    EXPECT_NE(post.find("\r\nConnection: close\r\n"), std::string::npos) << post;
+    const std::string get =
+        Exchange(server->port(), fmt::format("GET {} HTTP/1.1\r\n{}", path, chunked));
+    EXPECT_TRUE(get.starts_with("HTTP/1.1 413 ")) << get;
+    EXPECT_NE(get.find("\r\nConnection: close\r\n"), std::string::npos) << get;
   }
-  EXPECT_EQ(client.Get("/api/v1/jobs")->status, 200);
+  const std::string smuggled =
+      Exchange(server->port(),
+               "GET /livez HTTP/1.1\r\nContent-Length: 26\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(smuggled.starts_with("HTTP/1.1 413 ")) << smuggled;
+  EXPECT_EQ(smuggled.find("figures"), std::string::npos) << "a body is no request";
 }
 
-TEST_F(StatusServerTest, WhatIsNoRequestHasNoMethodThatCouldBeWrong) {
-  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(server);
-  const std::string answer = Exchange((*server)->port(), "nonsense\r\n\r\n");
-  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << answer;
-  EXPECT_EQ(answer.find("read-only"), std::string::npos) << answer;
+TEST_F(StatusServerTest, BytesThatAreNoRequest) {
+  const auto server = Serve();
+  for (const std::string& bytes :
+       {std::string("nonsense\r\n\r\n"), std::string("\x16\x03\x01\x02"), std::string("\r\n\r\n"),
+        std::string("GET /livez\r\n\r\n"), std::string("GET /livez HTTP/1.1\n\n"),
+        std::string("GET /livez HTTP/2.0\r\n\r\n"), std::string("GET livez HTTP/1.1\r\n\r\n"),
+        std::string("GET /livez HTTP/1.1\r\nA\r\n\r\n"),
+        std::string("GET /livez HTTP/1.1\r\nA: b\r\n c\r\n\r\n"),
+        std::string("GET /livez HTTP/1.1\r\nA: b\x01\r\n\r\n"),
+        std::string("GET /livez HTTP/1.1\r\nA: b\0c\r\n\r\n", 31),
+        std::string("GET /%zz HTTP/1.1\r\n\r\n"), std::string("GET /x?a=%1 HTTP/1.1\r\n\r\n"),
+        std::string("GET /livez HTTP/1.1\r\nContent-Length: x\r\n\r\n"),
+        std::string("GET /livez HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n")}) {
+    const std::string answer = Exchange(server->port(), bytes);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 400 ")) << bytes << answer;
+    EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos) << bytes << answer;
+    EXPECT_EQ(answer.find("read-only"), std::string::npos) << answer;
+  }
+  EXPECT_EQ(Fetch(server->url() + "/livez").body, "ok\n");
+}
+
+TEST_F(StatusServerTest, HeadsThatAreTooLarge) {
+  const auto server = Serve();
+  const auto first_line = [&](const std::string& request) {
+    const std::string answer = Exchange(server->port(), request);
+    return answer.substr(0, answer.find('\r'));
+  };
+  EXPECT_EQ(first_line("GET /" + std::string(1 << 20, 'x')), "HTTP/1.1 414 URI Too Long");
+  EXPECT_EQ(first_line("GET /" + std::string(9'000, 'x') + " HTTP/1.1\r\n\r\n"),
+            "HTTP/1.1 414 URI Too Long");
+  const std::string large = "HTTP/1.1 431 Request Header Fields Too Large";
+  EXPECT_EQ(first_line("GET /livez HTTP/1.1\r\nA: " + std::string(1 << 20, 'x')), large);
+  std::string many = "GET /livez HTTP/1.1\r\n";
+  for (int i = 0; i < 65; ++i) many += fmt::format("H{}: x\r\n", i);
+  EXPECT_EQ(first_line(many + "\r\n"), large);
+  std::string total = "GET /livez HTTP/1.1\r\n";
+  for (int i = 0; i < 3; ++i) total += fmt::format("H{}: {}\r\n", i, std::string(6'000, 'x'));
+  EXPECT_EQ(first_line(total + "\r\n"), large);
+  EXPECT_EQ(first_line("GET /livez HTTP/1.1\r\nConnection: close\r\nAuthorization: Bearer " +
+                       std::string(10'000, 'x') + "\r\n\r\n"),
+            "HTTP/1.1 200 OK")
+      << "tokens are long";
+  std::string parameters = "GET /api/v1/jobs?";
+  for (int i = 0; i < 40; ++i) parameters += fmt::format("p{}=1&", i);
+  EXPECT_EQ(first_line(parameters + " HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+}
+
+TEST_F(StatusServerTest, AddressesAreDecoded) {
+  StatusPages pages = Pages();
+  pages.api = [](const ApiRequest& request) {
+    std::string body = request.path;
+    for (const auto& [name, value] : request.parameters) body += fmt::format(" {}={}", name, value);
+    return ApiAnswer{.body = body};
+  };
+  const auto server = Serve(std::move(pages));
+  const auto body = [&](const std::string& target) {
+    const std::string answer = Exchange(server->port(), Get(target));
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  };
+  EXPECT_EQ(body("/api/v1/%6Aobs"), "/api/v1/jobs");
+  EXPECT_EQ(body("/api/x?name=a%2Fb&kind=job+x&empty=&bare&name=second&&"),
+            "/api/x bare= empty= kind=job x name=a/b");
+  EXPECT_EQ(body("http://krafla:8080/api/y?a=b"), "/api/y a=b");
 }
 
 TEST_F(StatusServerTest, TheRootListsThePages) {
-  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(server);
-  httplib::Client client("127.0.0.1", (*server)->port());
-  const httplib::Result index = client.Get("/");
-  ASSERT_TRUE(index);
-  EXPECT_EQ(index->status, 200);
+  const auto server = Serve();
+  const Fetched index = Fetch(server->url() + "/");
+  EXPECT_EQ(index.status, 200);
   for (const char* page : {"/healthz\n", "/readyz\n", "/metrics\n", "/api/v1/explain\n"})
-    EXPECT_NE(index->body.find(page), std::string::npos) << index->body;
-  const httplib::Result nowhere = client.Get("/nowhere");
-  EXPECT_EQ(nowhere->status, 404);
-  EXPECT_EQ(nowhere->body, "there is no such page; / lists those there are\n");
+    EXPECT_NE(index.body.find(page), std::string::npos) << index.body;
+  const Fetched nowhere = Fetch(server->url() + "/nowhere");
+  EXPECT_EQ(nowhere.status, 404);
+  EXPECT_EQ(nowhere.body, "there is no such page; / lists those there are\n");
   StatusPages health = Pages();
   health.metrics = nullptr;
   health.api = nullptr;
-  const auto other = StatusServer::Start({"127.0.0.1", 0}, health);
-  ASSERT_TRUE(other);
-  EXPECT_EQ(httplib::Client("127.0.0.1", (*other)->port()).Get("/")->body,
-            "krafla serve; pages:\n/healthz\n/livez\n/readyz\n");
+  const auto other = Serve(std::move(health));
+  EXPECT_EQ(Fetch(other->url()).body, "krafla serve; pages:\n/healthz\n/livez\n/readyz\n");
+  EXPECT_EQ(Fetch(other->url() + "/metrics").status, 404);
 }
 
 TEST_F(StatusServerTest, HeadIsGetWithoutABody) {
-  const auto server = StatusServer::Start({"127.0.0.1", 0}, Pages());
-  ASSERT_TRUE(server);
+  const auto server = Serve();
   for (const char* path : {"/healthz", "/metrics", "/api/v1/jobs"}) {
-    httplib::Client client("127.0.0.1", (*server)->port());
-    const httplib::Result got = client.Get(path);
+    const std::string got = Exchange(server->port(), Get(path));
     const std::string head =
-        Exchange((*server)->port(),
+        Exchange(server->port(),
                  fmt::format("HEAD {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path));
-    EXPECT_TRUE(head.starts_with("HTTP/1.1 200 ")) << head;
-    EXPECT_NE(head.find(fmt::format("\r\nContent-Length: {}\r\n", got->body.size())),
-              std::string::npos)
-        << head;
-    EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+    EXPECT_EQ(head, got.substr(0, got.find("\r\n\r\n") + 4));
   }
+}
+
+TEST_F(StatusServerTest, RequestsOnOneConnectionAreAnsweredInTheirOrder) {
+  const auto server = Serve();
+  RawClient client(server->port());
+  client.Send(
+      "GET /livez HTTP/1.1\r\n\r\nGET /metrics HTTP/1.1\r\n\r\nHEAD /livez HTTP/1.1\r\n\r\n"
+      "GET /api/v1/jobs HTTP/1.1\r\nConnection: close\r\n\r\nGET /livez HTTP/1.1\r\n\r\n");
+  const std::string all = client.ReceiveAll();
+  const size_t ok = all.find("\r\n\r\nok\n");
+  const size_t figures = all.find("figures 1\n");
+  const size_t jobs = all.find("/api/v1/jobs 127.0.0.1");
+  EXPECT_LT(ok, figures) << all;
+  EXPECT_LT(figures, jobs) << all;
+  EXPECT_LT(jobs, all.size()) << all;
+  EXPECT_EQ(all.find("HTTP/1.1", jobs), std::string::npos) << "nothing comes after close";
+}
+
+TEST_F(StatusServerTest, NamedChecks) {
+  std::atomic<bool> hangs = false;
+  StatusPages pages = Pages();
+  pages.live_checks = {{"scheduling-loop", [&]() -> std::optional<std::string> {
+                          if (!hangs) return std::nullopt;
+                          return "no heartbeat for 31 s";
+                        }}};
+  pages.ready_checks = {
+      {"caches-synced", []() -> std::optional<std::string> { return "2 of 11 kinds are listed"; }},
+      {"eviction-breaker", []() -> std::optional<std::string> { return {}; }}};
+  const auto server = Serve(std::move(pages));
+  EXPECT_EQ(Fetch(server->url() + "/livez").body, "ok\n");
+  EXPECT_EQ(Fetch(server->url() + "/livez?verbose").body,
+            "[+]ping ok\n[+]scheduling-loop ok\nlivez check passed\n");
+  const Fetched ready = Fetch(server->url() + "/readyz");
+  EXPECT_EQ(ready.status, 503);
+  EXPECT_EQ(ready.body,
+            "[+]ping ok\n[-]caches-synced failed: 2 of 11 kinds are listed\n[+]eviction-breaker "
+            "ok\nreadyz check failed\n");
+  hangs = true;
+  for (const std::string page : {"livez", "healthz"}) {
+    const Fetched dead = Fetch(server->url() + "/" + page);
+    EXPECT_EQ(dead.status, 503);
+    EXPECT_EQ(dead.body,
+              fmt::format("[+]ping ok\n[-]scheduling-loop failed: no heartbeat for 31 s\n{} check "
+                          "failed\n",
+                          page));
+  }
+}
+
+TEST_F(StatusServerTest, EachPageButHealthIsAuthorized) {
+  StatusPages pages = Pages();
+  pages.authorize = [](const ApiRequest& request) -> std::optional<ApiAnswer> {
+    if (request.authorization == "Bearer good") return std::nullopt;
+    return ApiAnswer{.status = 401,
+                     .body = "{\"error\":\"no token\"}\n",
+                     .content_type = "application/json",
+                     .retry_after_s = std::nullopt,
+                     .headers = {{"WWW-Authenticate", "Bearer"}}};
+  };
+  const auto server = Serve(std::move(pages));
+  for (const char* path : {"/metrics", "/api/v1/jobs", "/api/none"}) {
+    const Fetched refused = Fetch(server->url() + path);
+    EXPECT_EQ(refused.status, 401) << path;
+    EXPECT_NE(refused.headers.find("WWW-Authenticate: Bearer\r\n"), std::string::npos);
+    EXPECT_NE(refused.headers.find("X-Krafla: api/v1\r\n"), std::string::npos);
+    EXPECT_EQ(Fetch(server->url() + path, {}, "Authorization: Bearer good").status, 200) << path;
+  }
+  for (const char* path : {"/livez", "/readyz", "/healthz", "/"})
+    EXPECT_EQ(Fetch(server->url() + path).status, 200) << path;
 }
 
 TEST_F(StatusServerTest, WhatIsWrongWithWhichFile) {

@@ -1,0 +1,417 @@
+#include "kube/http_server.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "kube/http_connection.h"
+#include "kube/request_workers.h"
+
+namespace krafla {
+
+namespace {
+
+using Clock = HttpConnection::Clock;
+using State = HttpConnection::State;
+using std::chrono::milliseconds;
+
+constexpr uint64_t kListener = 0;  // what an event of epoll is about; connections count from 2
+constexpr uint64_t kWakeUp = 1;
+constexpr int kEventsOfATurn = 32;
+constexpr int kAcceptsOfATurn = 32;
+constexpr size_t kSpareDescriptors = 2;
+constexpr milliseconds kPauseWithoutDescriptors{100};
+constexpr milliseconds kBetweenLooksAtFiles{1'000};
+constexpr milliseconds kBetweenLogLines{60'000};
+
+int OpenSpare() {
+  return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+bool IsOutOfDescriptors(int problem) {
+  return problem == EMFILE || problem == ENFILE || problem == ENOBUFS || problem == ENOMEM;
+}
+
+}  // namespace
+
+class HttpServer::Impl {
+ public:
+  Impl(HttpServerOptions options, ListeningSocket socket)
+      : options_(std::move(options)), listening_(std::move(socket)) {
+    epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+    wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    KRAFLA_CHECK(epoll_ >= 0 && wake_ >= 0, "no descriptor for the HTTP server's events");
+    Watch(EPOLL_CTL_ADD, listening_.fd, EPOLLIN, kListener);
+    Watch(EPOLL_CTL_ADD, wake_, EPOLLIN, kWakeUp);
+    for (size_t i = 0; i < kSpareDescriptors; ++i)
+      if (const int spare = OpenSpare(); spare >= 0) spares_.push_back(spare);
+    host_.limits = &options_.limits;
+    host_.transport = options_.transport;
+    host_.tls_context = [this] { return options_.identity->context(); };
+    host_.handle = [this](HttpConnection& connection, ApiRequest request) {
+      return Handle(connection, std::move(request));
+    };
+    for (PageLane& lane : options_.lanes)
+      workers_.push_back(std::make_unique<RequestWorkers>(RequestWorkers::Options{
+          .threads = lane.workers,
+          .most_waiting = lane.most_waiting,
+          .most_of_a_peer = lane.most_of_a_peer,
+          .answer = lane.answer,
+          .deliver = [this](uint64_t to, ApiAnswer answer) { Deliver(to, std::move(answer)); },
+          .log = options_.log}));
+    thread_ = std::thread([this] { Loop(); });
+    pthread_setname_np(thread_.native_handle(), options_.name.substr(0, 15).c_str());
+  }
+
+  ~Impl() {
+    stopping_ = true;
+    WakeUp();
+    thread_.join();
+    connections_.clear();
+    workers_.clear();
+    for (const int spare : spares_) ::close(spare);
+    ::close(listening_.fd);
+    ::close(wake_);
+    ::close(epoll_);
+  }
+
+  const ListeningSocket& listening() const { return listening_; }
+
+ private:
+  void Loop() {
+    // OpenSSL writes to sockets without MSG_NOSIGNAL.
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+    epoll_event events[kEventsOfATurn];
+    while (!stopping_) {
+      const int count = ::epoll_wait(epoll_, events, kEventsOfATurn, PatienceMs());
+      KRAFLA_CHECK(count >= 0 || errno == EINTR, std::strerror(errno));
+      now_ = Clock::now();
+      bool knocks = false;
+      for (int i = 0; i < count; ++i) {
+        const uint64_t about = events[i].data.u64;
+        if (about == kListener) {
+          knocks = true;
+        } else if (about == kWakeUp) {
+          uint64_t ignored = 0;
+          while (::read(wake_, &ignored, sizeof ignored) > 0) {
+          }
+        } else {
+          OnEvent(about, events[i].events);
+        }
+      }
+      TakeDelivered();
+      // Behind those that are here already: a flood of new ones does not hold them up.
+      if (knocks) AcceptSome();
+      for (const uint64_t id : std::exchange(again_, {})) Advance(id);
+      DropLate();
+      LookAtFiles();
+    }
+  }
+
+  int PatienceMs() const {
+    if (!again_.empty()) return 0;
+    Clock::time_point next = now_ + kBetweenLooksAtFiles;
+    if (!listens_) next = std::min(next, listen_again_);
+    for (const auto& [id, connection] : connections_) next = std::min(next, connection->deadline());
+    const auto wait = std::chrono::ceil<milliseconds>(next - Clock::now());
+    return static_cast<int>(std::clamp<int64_t>(wait.count(), 0, 1000));
+  }
+
+  void Watch(int operation, int fd, uint32_t events, uint64_t about) const {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = about;
+    KRAFLA_CHECK(::epoll_ctl(epoll_, operation, fd, &event) == 0, std::strerror(errno));
+  }
+
+  void WakeUp() const {
+    const uint64_t one = 1;
+    // It can only be full, and then the thread wakes up too.
+    [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
+  }
+
+  // ---- connections
+
+  struct Watched {
+    std::unique_ptr<HttpConnection> connection;
+    uint32_t interest = 0;
+    HttpConnection* operator->() const { return connection.get(); }
+  };
+
+  void OnEvent(uint64_t id, uint32_t events) {
+    const auto it = connections_.find(id);
+    if (it == connections_.end()) return;
+    const bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
+    if (gone && it->second->state() == State::kWorking) {
+      Drop(id);
+      return;
+    }
+    Advance(id);
+  }
+
+  void Advance(uint64_t id) {
+    const auto it = connections_.find(id);
+    if (it == connections_.end()) return;
+    Watched& watched = it->second;
+    const bool had_tls = watched->tls();
+    if (!watched->Advance(now_)) {
+      Drop(id);
+      return;
+    }
+    if (watched->wants_another_turn()) again_.push_back(id);
+    if (const uint32_t wanted = watched->interest(); wanted != watched.interest) {
+      watched.interest = wanted;
+      Watch(EPOLL_CTL_MOD, watched->fd(), wanted, id);
+    }
+    if (!had_tls && watched->tls()) BoundTls(id);
+  }
+
+  void Drop(uint64_t id) {
+    connections_.erase(id);  // closes, and leaves epoll with it
+    while (spares_.size() < kSpareDescriptors) {
+      const int spare = OpenSpare();
+      if (spare < 0) break;
+      spares_.push_back(spare);
+    }
+    if (!listens_ && now_ >= listen_again_) ListenAgain();
+  }
+
+  void DropLate() {
+    std::vector<uint64_t> late;
+    for (const auto& [id, connection] : connections_)
+      if (connection->deadline() <= now_) late.push_back(id);
+    for (const uint64_t id : late) Drop(id);
+    if (!listens_ && now_ >= listen_again_) ListenAgain();
+  }
+
+  // ---- new connections
+
+  void AcceptSome() {
+    for (int i = 0; i < kAcceptsOfATurn && listens_; ++i) {
+      const int fd = ::accept4(listening_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd >= 0) {
+        Admit(fd);
+        continue;
+      }
+      const int problem = errno;
+      if (problem == EAGAIN || problem == EWOULDBLOCK) return;
+      if (IsOutOfDescriptors(problem)) MakeDescriptor(problem);
+      // Otherwise that one connection has failed before it was accepted.
+    }
+  }
+
+  // The process has no descriptor left: an idle connection gives its own, else a spare one goes.
+  // Where there is none either, the listener rests for a moment instead of spinning.
+  void MakeDescriptor(int problem) {
+    Complain(fmt::format("cannot accept connections at={} error=\"{}\"", listening_.at,
+                         std::strerror(problem)));
+    if (const auto victim = Victim([](const HttpConnection&) { return true; })) {
+      connections_.erase(*victim);
+    } else if (!spares_.empty()) {
+      ::close(spares_.back());
+      spares_.pop_back();
+    } else {
+      listens_ = false;
+      listen_again_ = now_ + kPauseWithoutDescriptors;
+      Watch(EPOLL_CTL_MOD, listening_.fd, 0, kListener);
+    }
+  }
+
+  void ListenAgain() {
+    listens_ = true;
+    Watch(EPOLL_CTL_MOD, listening_.fd, EPOLLIN, kListener);
+  }
+
+  void Admit(int fd) {
+    HttpPeer peer = PeerOf(fd);
+    const HttpServerLimits& limits = options_.limits;
+    const size_t most_of_peer =
+        peer.loopback ? limits.connections_of_loopback : limits.connections_of_a_peer;
+    size_t of_peer = 0;
+    for (const auto& [id, connection] : connections_)
+      if (connection->peer().group == peer.group) ++of_peer;
+    std::optional<uint64_t> victim;
+    if (of_peer >= most_of_peer) {
+      victim = Victim(
+          [&](const HttpConnection& connection) { return connection.peer().group == peer.group; });
+    } else if (connections_.size() >= limits.connections) {
+      victim = Victim([](const HttpConnection&) { return true; });
+    } else {
+      victim = kListener;  // none is needed
+    }
+    if (!victim) {
+      ::close(fd);
+      return;
+    }
+    if (*victim != kListener) Drop(*victim);
+    const uint64_t id = next_id_++;
+    Watched watched{std::make_unique<HttpConnection>(id, fd, std::move(peer), host_, now_),
+                    EPOLLIN};
+    Watch(EPOLL_CTL_ADD, fd, EPOLLIN, id);
+    connections_.emplace(id, std::move(watched));
+    // Its request may be here already: then it is answered before anything can displace it.
+    Advance(id);
+  }
+
+  void BoundTls(uint64_t newest) {
+    size_t count = 0;
+    for (const auto& [id, connection] : connections_)
+      if (connection->tls()) ++count;
+    if (count <= options_.limits.tls_connections) return;
+    const auto victim = Victim([&](const HttpConnection& connection) {
+      return connection.tls() && connection.id() != newest;
+    });
+    Drop(victim.value_or(newest));
+  }
+
+  // The connection that is closed to make place for another one: it is idle, has not sent its
+  // request, or does not take its answer; of the peer that has most of those; the oldest one. A
+  // client that has few connections keeps them, however many another one opens.
+  template <class Filter>
+  std::optional<uint64_t> Victim(Filter&& may_go) const {
+    std::map<std::string_view, std::pair<size_t, const HttpConnection*>> by_peer;
+    for (const auto& [id, watched] : connections_) {
+      const HttpConnection& connection = *watched.connection;
+      const bool in_work = connection.state() == State::kWorking ||
+                           (connection.state() == State::kAnswer && !connection.IsSlowReader(now_));
+      if (in_work || !may_go(connection)) continue;
+      auto& [count, oldest] = by_peer[connection.peer().group];
+      ++count;
+      if (oldest == nullptr || connection.begun() < oldest->begun()) oldest = &connection;
+    }
+    const auto most = std::max_element(
+        by_peer.begin(), by_peer.end(),
+        [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+    if (most == by_peer.end()) return std::nullopt;
+    return most->second.second->id();
+  }
+
+  // ---- requests
+
+  HttpConnection::Host::Handled Handle(const HttpConnection& connection, ApiRequest request) {
+    HttpServerOptions::Route route = options_.route(request);
+    if (route.answer) return {std::move(route.answer), nullptr};
+    auto work = std::make_shared<PageWork>();
+    work->request = std::move(request);
+    work->connection = connection.id();
+    work->peer = connection.peer().group;
+    if (!workers_[route.lane]->Offer(work)) return {options_.busy(work->request), nullptr};
+    return {std::nullopt, std::move(work)};
+  }
+
+  // On a worker.
+  void Deliver(uint64_t to, ApiAnswer answer) {
+    {
+      const std::scoped_lock lock(mutex_);
+      delivered_.emplace_back(to, std::move(answer));
+    }
+    WakeUp();
+  }
+
+  void TakeDelivered() {
+    std::vector<std::pair<uint64_t, ApiAnswer>> delivered;
+    {
+      const std::scoped_lock lock(mutex_);
+      delivered.swap(delivered_);
+    }
+    for (auto& [id, answer] : delivered) {
+      const auto it = connections_.find(id);
+      if (it == connections_.end()) continue;
+      it->second->TakeAnswer(std::move(answer), now_);
+      Advance(id);
+      BoundUnsent(id);
+    }
+  }
+
+  // Slow readers of large answers go, those that hold most first.
+  void BoundUnsent(uint64_t newest) {
+    while (true) {
+      size_t unsent = 0;
+      const HttpConnection* largest = nullptr;
+      for (const auto& [id, watched] : connections_) {
+        if (id == newest) continue;
+        const HttpConnection& connection = *watched.connection;
+        unsent += connection.bytes_unsent();
+        if (largest == nullptr || connection.bytes_unsent() > largest->bytes_unsent())
+          largest = &connection;
+      }
+      if (unsent <= options_.limits.bytes_unsent) return;
+      Drop(largest->id());
+    }
+  }
+
+  // ---- certificates, log
+
+  void LookAtFiles() {
+    if (options_.identity == nullptr || now_ < look_again_) return;
+    look_again_ = now_ + kBetweenLooksAtFiles;
+    if (const auto line = options_.identity->ReloadIfChanged()) options_.log(*line);
+  }
+
+  void Complain(const std::string& line) {
+    if (now_ < complain_again_) return;
+    complain_again_ = now_ + kBetweenLogLines;
+    options_.log(line);
+  }
+
+  HttpServerOptions options_;
+  const ListeningSocket listening_;
+  HttpConnection::Host host_;
+  int epoll_ = -1;
+  int wake_ = -1;
+  std::vector<int> spares_;  // descriptors to give up when the process has none left
+  std::map<uint64_t, Watched> connections_;
+  std::vector<uint64_t> again_;
+  uint64_t next_id_ = 2;
+  Clock::time_point now_ = Clock::now();
+  bool listens_ = true;
+  Clock::time_point listen_again_;
+  Clock::time_point look_again_;
+  Clock::time_point complain_again_;
+
+  std::mutex mutex_;
+  std::vector<std::pair<uint64_t, ApiAnswer>> delivered_;
+  std::vector<std::unique_ptr<RequestWorkers>> workers_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options) {
+  KRAFLA_CHECK(options.transport == Transport::kPlain || options.identity != nullptr);
+  Result<ListeningSocket> socket = OpenListeningSocket(options.address);
+  if (!socket) return Fail(socket.error().message);
+  return std::unique_ptr<HttpServer>(
+      new HttpServer(std::make_unique<Impl>(std::move(options), std::move(*socket))));
+}
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpServer::~HttpServer() = default;
+
+int HttpServer::port() const {
+  return impl_->listening().port;
+}
+
+const std::string& HttpServer::at() const {
+  return impl_->listening().at;
+}
+
+}  // namespace krafla
