@@ -64,13 +64,17 @@ constexpr Flag kFlags[] = {
     {"leader-elect-resource-namespace", FlagKind::kText, "volcano-system", "Its namespace"},
     {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
     {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
-    {"healthz-address", FlagKind::kText, "127.0.0.1:11251", "Where; \":11251\" for all addresses"},
+    {"healthz-address", FlagKind::kText, ":11251",
+     "Where; \":11251\" is every address of IPv4 and IPv6"},
     {"ca-cert-file", FlagKind::kText, "",
      "With the next two: health pages over TLS, and all that shares their address"},
-    {"tls-cert-file", FlagKind::kText, "", "The certificate of the health pages, PEM"},
+    {"tls-cert-file", FlagKind::kText, "",
+     "The certificate of metrics and the API, PEM, read again when it changes; default: "
+     "self-signed"},
     {"tls-private-key-file", FlagKind::kText, "", "Its key, PEM"},
     {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics and /api/v1"},
-    {"listen-address", FlagKind::kText, "127.0.0.1:8080", "Where; \":8080\" for all addresses"},
+    {"listen-address", FlagKind::kText, ":8080",
+     "Where, in plain HTTP and TLS on one port; beyond loopback only TLS"},
     {"record", FlagKind::kText, "",
      "Folder for a record of changes and decisions, which krafla run --replay lives once more"},
     {"record-limit", FlagKind::kText, "1Gi", "How much of it is kept; the oldest goes first"},
@@ -363,6 +367,9 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   if (std::all_of(tls_flags.begin(), tls_flags.end(), given))
     options.health_tls = TlsFiles{reader.Text("tls-cert-file"), reader.Text("tls-private-key-file"),
                                   reader.Text("ca-cert-file")};
+  if (given("tls-cert-file") && given("tls-private-key-file"))
+    options.page_tls =
+        TlsFiles{reader.Text("tls-cert-file"), reader.Text("tls-private-key-file"), ""};
   options.record_folder = reader.Text("record");
   const Result<Quantity> limit = ParseQuantity(reader.Text("record-limit"));
   constexpr int64_t kLeastRecord = 1 << 20;
@@ -376,9 +383,12 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   options.verbosity = static_cast<int>(std::clamp(reader.Number("v"), 0.0, 10.0));
   flags.without_meaning = reader.WithoutMeaning();
   // As with vc-scheduler, for whose probes one or two of them change nothing.
-  if (!options.health_tls)
-    for (const std::string_view name : tls_flags)
-      if (given(name)) flags.without_meaning.push_back(fmt::format("--{}", name));
+  const bool certificate_used =
+      options.health_tls || (options.page_tls && options.metrics_address.has_value());
+  for (const std::string_view name : tls_flags) {
+    const bool used = name == "ca-cert-file" ? options.health_tls.has_value() : certificate_used;
+    if (given(name) && !used) flags.without_meaning.push_back(fmt::format("--{}", name));
+  }
   return flags;
 }
 

@@ -17,7 +17,7 @@ ServeFlags Parse(const Words& words, const std::string& problems = "") {
   return flags;
 }
 
-TEST(ServeFlags, DefaultsAreThoseOfVolcanoOnLoopback) {
+TEST(ServeFlags, DefaultsAreThoseOfVolcano) {
   const ServeOptions options = Parse({}).options;
   EXPECT_EQ(options.scheduler_names, (Words{"volcano"}));
   EXPECT_EQ(options.schedule_period, milliseconds(1000));
@@ -27,8 +27,9 @@ TEST(ServeFlags, DefaultsAreThoseOfVolcanoOnLoopback) {
   EXPECT_EQ(options.lease_namespace, "volcano-system");
   EXPECT_FALSE(options.metrics_address) << "as there: only when switched on";
   const ServeOptions on = Parse({"--enable-metrics", "--enable-healthz=true"}).options;
-  EXPECT_EQ(on.metrics_address->host, "127.0.0.1");
+  EXPECT_EQ(on.metrics_address->host, "");
   EXPECT_EQ(on.metrics_address->port, 8080);
+  EXPECT_EQ(on.health_address->host, "");
   EXPECT_EQ(on.health_address->port, 11251);
 }
 
@@ -175,7 +176,8 @@ TEST(ServeFlags, MistakesAreAllNamed) {
         "--node-selector: error: expected key:value, got \"train\"\n"
         "--leader-elect-renew-deadline: error: must be shorter than --leader-elect-lease-duration: "
         "otherwise two could lead\n"
-        "--healthz-address: error: expected an address such as 127.0.0.1:8080, [::1]:8080 or :8080, got "
+        "--healthz-address: error: expected an address such as 127.0.0.1:8080, [::1]:8080 or "
+        ":8080, got "
         "\"here\"\n");
 }
 

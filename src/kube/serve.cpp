@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file_stamp.h"
 #include "base/line_stream.h"
 #include "base/log_text.h"
 #include "kube/api_client.h"
@@ -88,24 +88,6 @@ std::string HostName() {
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) != 0) return "unknown";
   return name;
-}
-
-// The file that a path leads to now; a ConfigMap's mount swaps a link.
-struct FileStamp {
-  dev_t device = 0;
-  ino_t inode = 0;
-  timespec changed{};
-  off_t size = -1;
-  bool operator==(const FileStamp& other) const {
-    return device == other.device && inode == other.inode && size == other.size &&
-           changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec;
-  }
-};
-
-FileStamp StampOf(const std::string& path) {
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino, info.st_mtim, info.st_size};
 }
 
 void LogTraps(const ServeOptions& options, const std::string& config_text) {
@@ -275,19 +257,19 @@ class Server {
         .metrics = [this] { return MetricsPage(); },
         .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); },
         .authorize = {}};
-    const auto same = [](const ListenAddress& a, const ListenAddress& b) {
-      return a.host == b.host && a.port == b.port;
-    };
-    const bool one = options_.metrics_address && options_.health_address &&
-                     same(*options_.metrics_address, *options_.health_address);
+    const bool one =
+        options_.metrics_address && options_.metrics_address == options_.health_address;
     if (options_.metrics_address) {
       StatusPages only = pages;
       only.health = one;
       if (one && options_.health_tls)
         options_.log(
             "metrics and the API are served over TLS: they share the address of the health pages");
-      if (const auto started = Listen(*options_.metrics_address, std::move(only),
-                                      one ? options_.health_tls : std::nullopt);
+      const bool tls_only = one && options_.health_tls.has_value();
+      if (const auto started = Listen({.address = *options_.metrics_address,
+                                       .pages = std::move(only),
+                                       .transport = tls_only ? Transport::kTls : Transport::kBoth,
+                                       .tls = tls_only ? options_.health_tls : options_.page_tls});
           !started)
         return started;
     }
@@ -295,7 +277,10 @@ class Server {
       StatusPages only = pages;
       only.metrics = nullptr;
       only.api = nullptr;
-      return Listen(*options_.health_address, std::move(only), options_.health_tls);
+      return Listen({.address = *options_.health_address,
+                     .pages = std::move(only),
+                     .transport = options_.health_tls ? Transport::kTls : Transport::kPlain,
+                     .tls = options_.health_tls});
     }
     return true;
   }
@@ -309,16 +294,23 @@ class Server {
     return metrics_.Text();
   }
 
-  Result<bool> Listen(const ListenAddress& address, StatusPages pages,
-                      const std::optional<TlsFiles>& tls) {
+  Result<bool> Listen(StatusServerOptions server_options) {
+    const StatusPages& pages = server_options.pages;
     std::vector<std::string_view> names;
     if (pages.health) names.insert(names.end(), {"/healthz", "/livez", "/readyz"});
     if (pages.metrics) names.push_back("/metrics");
     if (pages.api) names.push_back("/api/v1");
-    Result<std::unique_ptr<StatusServer>> server =
-        StatusServer::Start(address, std::move(pages), tls);
+    const bool self_signed = !server_options.tls;
+    server_options.log = options_.log;
+    Result<std::unique_ptr<StatusServer>> server = StatusServer::Start(std::move(server_options));
     if (!server) return Fail(server.error().message);
-    options_.log(fmt::format("listening at={} pages={}", (*server)->url(), fmt::join(names, ",")));
+    const std::string certificate =
+        (*server)->fingerprint().empty()
+            ? std::string()
+            : fmt::format(" certificate={} sha256={}", self_signed ? "self-signed" : "file",
+                          (*server)->fingerprint());
+    options_.log(fmt::format("listening at={} pages={}{}", (*server)->url(), fmt::join(names, ","),
+                             certificate));
     servers_.push_back(std::move(*server));
     return true;
   }

@@ -49,6 +49,8 @@ struct ServeOptions {
   std::optional<ListenAddress> metrics_address;  // none: no such server
   std::optional<ListenAddress> health_address;
   std::optional<TlsFiles> health_tls;  // none: plain HTTP
+  // Metrics and the API take TLS and plain HTTP on one port. None: with a self-signed certificate.
+  std::optional<TlsFiles> page_tls;
 
   std::string record_folder;  // empty: nothing is recorded
   size_t record_bytes = size_t{1} << 30;
