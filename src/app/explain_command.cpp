@@ -19,8 +19,13 @@ int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::
                    std::ostream& err) {
   if (!options.server.empty()) return ExplainFromServer(options, out, err);
   Diagnostics diagnostics;
-  if (!options.certificate_authority.empty())
-    diagnostics.Error("--certificate-authority", {}, "only together with --server");
+  const auto only_with_server = [&](const std::string& value, const char* flag) {
+    if (!value.empty()) diagnostics.Error(flag, {}, "only together with --server");
+  };
+  only_with_server(options.certificate_authority, "--certificate-authority");
+  only_with_server(options.server_fingerprint, "--server-fingerprint");
+  only_with_server(options.token_file, "--token-file");
+  only_with_server(options.kubeconfig, "--kubeconfig");
   if (options.cluster.empty())
     diagnostics.Error({}, {}, "expected --cluster with manifests, or --server with an address");
   SessionOptions time = TimeOf(options.now, diagnostics);

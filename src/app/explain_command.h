@@ -16,6 +16,9 @@ struct ExplainCommandOptions {
   std::vector<std::string> cluster;
   std::string server;  // of a running scheduler; then none of the following until `output`
   std::string certificate_authority;  // of an https:// server, PEM; empty: the system's
+  std::string server_fingerprint;     // instead: the SHA-256 of its certificate
+  std::string token_file;             // whose token the server gets
+  std::string kubeconfig;             // else that of its user; empty: where kubectl looks
   std::string config;                 // empty: Volcano's default configuration
   std::string now;                    // empty: the clock
   std::optional<std::string> compatibility;

@@ -1,6 +1,9 @@
 #include "app/explain_server.h"
 
 #include <curl/curl.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <simdjson.h>
 
@@ -18,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "app/command_inputs.h"
+#include "app/server_token.h"
 #include "base/check.h"
 #include "base/did_you_mean.h"
 
@@ -92,6 +96,18 @@ std::optional<std::string> ProblemWithAuthority(const std::string& path) {
   return std::nullopt;
 }
 
+// What the server's certificate is verified with; both empty: the certificates of the system.
+struct Trust {
+  std::string authority;    // a file
+  std::string fingerprint;  // the bytes of the SHA-256 of the one certificate that is trusted
+
+  std::string Name() const {
+    return !fingerprint.empty() ? "--server-fingerprint"
+           : authority.empty()  ? "those of the system"
+                                : authority;
+  }
+};
+
 struct Answer {
   CURLcode result = CURLE_OK;  // otherwise there is none
   long verified = X509_V_OK;   // what OpenSSL says of the server's certificate
@@ -100,12 +116,21 @@ struct Answer {
   bool from_krafla = false;
   std::string retry_after;
   std::string body;
+  std::string seen_fingerprint;  // of a certificate that is not the one it should be
 };
+
+std::string HexOf(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes)
+    text += fmt::format("{}{:02X}", text.empty() ? "" : ":", static_cast<unsigned char>(byte));
+  return text;
+}
 
 // Asks one server, over one connection while it lasts.
 class Client {
  public:
-  Client(const Address& address, const std::string& authority) : address_(address) {
+  Client(const Address& address, const Trust& trust)
+      : address_(address), fingerprint_(trust.fingerprint) {
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
     Set(CURLOPT_NOPROXY, "*");
     Set(CURLOPT_NOSIGNAL, 1L);
@@ -113,11 +138,24 @@ class Client {
     Set(CURLOPT_TIMEOUT, kConnectSeconds + kAnswerSeconds);
     Set(CURLOPT_SSL_VERIFYPEER, 1L);
     Set(CURLOPT_SSL_VERIFYHOST, 2L);
-    if (!authority.empty()) {
-      Set(CURLOPT_CAINFO, authority.c_str());
+    if (!trust.authority.empty()) {
+      Set(CURLOPT_CAINFO, trust.authority.c_str());
       Set(CURLOPT_CAPATH, nullptr);  // these, and not those of the system
     }
+    if (!fingerprint_.empty()) {
+      // The certificate is the name.
+      Set(CURLOPT_SSL_VERIFYHOST, 0L);
+      Set(CURLOPT_SSL_CTX_FUNCTION, &Client::SetUpTls);
+      Set(CURLOPT_SSL_CTX_DATA, this);
+    }
     Set(CURLOPT_WRITEFUNCTION, &Client::Take);
+  }
+  // With all requests from now on.
+  void SendToken(const std::string& token) {
+    const std::string line = "Authorization: Bearer " + token;
+    headers_.reset(curl_slist_append(nullptr, line.c_str()));
+    KRAFLA_CHECK(headers_ != nullptr, "out of memory");
+    Set(CURLOPT_HTTPHEADER, headers_.get());
   }
   Answer Get(const std::string& target) {
     const bool is_ipv6 = address_.host.find(':') != std::string::npos;
@@ -127,7 +165,9 @@ class Client {
     Answer answer;
     Set(CURLOPT_URL, url.c_str());
     Set(CURLOPT_WRITEDATA, &answer);
+    seen_fingerprint_.clear();
     answer.result = curl_easy_perform(handle_.get());
+    answer.seen_fingerprint = seen_fingerprint_;
     long connections = 0;
     long status = 0;
     curl_easy_getinfo(handle_.get(), CURLINFO_SSL_VERIFYRESULT, &answer.verified);
@@ -163,6 +203,25 @@ class Client {
       return std::nullopt;
     return found->value;
   }
+  static CURLcode SetUpTls(CURL*, void* context, void* self) {
+    SSL_CTX_set_cert_verify_callback(static_cast<SSL_CTX*>(context), &Client::IsTheCertificate,
+                                     self);
+    return CURLE_OK;
+  }
+  // Instead of OpenSSL's own verification of the chain.
+  static int IsTheCertificate(X509_STORE_CTX* chain, void* self) {
+    Client& client = *static_cast<Client*>(self);
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    const X509* const certificate = X509_STORE_CTX_get0_cert(chain);
+    const bool hashed =
+        certificate != nullptr && X509_digest(certificate, EVP_sha256(), digest, &size) == 1;
+    const std::string seen(reinterpret_cast<const char*>(digest), hashed ? size : 0);
+    const bool expected = seen == client.fingerprint_;
+    if (!expected) client.seen_fingerprint_ = seen;
+    X509_STORE_CTX_set_error(chain, expected ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION);
+    return expected ? 1 : 0;
+  }
   static size_t Take(const char* piece, size_t, size_t bytes, Answer* answer) {
     if (answer->body.size() + bytes > kMostBytes) return 0;
     answer->body.append(piece, bytes);
@@ -170,11 +229,18 @@ class Client {
   }
 
   Address address_;
+  const std::string fingerprint_;
+  std::string seen_fingerprint_;
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_{nullptr,
+                                                                       curl_slist_free_all};
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle_{curl_easy_init(), curl_easy_cleanup};
 };
 
 // Why there is no answer, and what to look at.
-std::string WhyNoAnswer(const Answer& answer, bool tls, const std::string& authority) {
+std::string WhyNoAnswer(const Answer& answer, bool tls, const Trust& trust) {
+  if (!answer.seen_fingerprint.empty())
+    return fmt::format("its certificate is another one: its SHA-256 is {}, not {}",
+                       HexOf(answer.seen_fingerprint), HexOf(trust.fingerprint));
   switch (answer.result) {
     case CURLE_COULDNT_CONNECT:
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -187,15 +253,17 @@ std::string WhyNoAnswer(const Answer& answer, bool tls, const std::string& autho
       return "it does not speak TLS as we do; is it http:// there?";
     case CURLE_SSL_CACERT_BADFILE:
       return fmt::format("the certificates of {} cannot be used",
-                         authority.empty() ? "the system" : authority);
+                         trust.authority.empty() ? "the system" : trust.authority);
     case CURLE_PEER_FAILED_VERIFICATION:
       // libcurl says "unspecified" of a chain that is good: the name is what is wrong.
       if (answer.verified == X509_V_OK || answer.verified == X509_V_ERR_UNSPECIFIED)
         return "its certificate is for another name";
-      return fmt::format("its certificate cannot be verified with {}: {}{}",
-                         authority.empty() ? "those of the system" : authority,
+      return fmt::format("its certificate cannot be verified with {}: {}{}", trust.Name(),
                          X509_verify_cert_error_string(answer.verified),
-                         authority.empty() ? "; --certificate-authority names others" : "");
+                         trust.authority.empty()
+                             ? "; --certificate-authority names others, --server-fingerprint one "
+                               "certificate alone (the server logs its own at the start)"
+                             : "");
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
@@ -219,6 +287,28 @@ std::chrono::milliseconds WaitBeforeNext(const Answer& answer) {
       std::chrono::seconds(std::min(seconds, kMostRetryAfterSeconds)), kLeastWait);
 }
 
+// Behind what the server says.
+std::string WhatToDo(int status, const std::string& url, const ServerToken& token,
+                     std::chrono::milliseconds waited) {
+  switch (status) {
+    case 401:
+      return token.text.empty()
+                 ? fmt::format(
+                       " ({}; no token was sent{}{}; --token-file names one, kubectl create "
+                       "token makes one)",
+                       url, token.origin.empty() ? "" : ": ", token.origin)
+                 : fmt::format(" ({}; the token was that of {})", url, token.origin);
+    case 403:
+      return fmt::format(" ({}{}{})", url, token.text.empty() ? "" : "; the token was that of ",
+                         token.text.empty() ? "" : token.origin);
+    case 503:
+      return fmt::format(" ({}; asked again for {:.1f} s; try again later)", url,
+                         std::chrono::duration<double>(waited).count());
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, std::ostream& err) {
@@ -239,24 +329,68 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
                       fmt::format("expected an address such as http://127.0.0.1:8080 or "
                                   "https://krafla:8080, got {}",
                                   Quoted(options.server)));
-  const std::string& authority = options.certificate_authority;
-  if (!authority.empty()) {
-    if (address && !url.starts_with("https://"))
-      diagnostics.Error("--certificate-authority", {},
-                        fmt::format("only for an https:// server, got {}", Quoted(url)));
-    if (const auto problem = ProblemWithAuthority(authority))
+  Trust trust{.authority = options.certificate_authority, .fingerprint = {}};
+  const auto only_https = [&](const char* flag) {
+    if (address && !address->tls)
+      diagnostics.Error(flag, {}, fmt::format("only for an https:// server, got {}", Quoted(url)));
+  };
+  if (!trust.authority.empty()) {
+    only_https("--certificate-authority");
+    if (const auto problem = ProblemWithAuthority(trust.authority))
       diagnostics.Error("--certificate-authority", {}, *problem);
+  }
+  if (!options.server_fingerprint.empty()) {
+    only_https("--server-fingerprint");
+    if (!trust.authority.empty())
+      diagnostics.Error("--server-fingerprint", {},
+                        "not together with --certificate-authority: one of the two is trusted");
+    const std::optional<std::string> bytes = ReadFingerprint(options.server_fingerprint);
+    if (!bytes)
+      diagnostics.Error("--server-fingerprint", {},
+                        fmt::format("expected the SHA-256 of a certificate, 32 bytes as AB:CD:…, "
+                                    "got {}",
+                                    Quoted(options.server_fingerprint)));
+    trust.fingerprint = bytes.value_or("");
+  }
+  ServerToken token;
+  const char* const token_flag = !options.token_file.empty()   ? "--token-file"
+                                 : !options.kubeconfig.empty() ? "--kubeconfig"
+                                                               : nullptr;
+  if (token_flag != nullptr) {
+    if (!options.token_file.empty() && !options.kubeconfig.empty())
+      diagnostics.Error("--token-file", {}, "not together with --kubeconfig: one token is sent");
+    if (address && !address->tls && !IsLoopbackHost(address->host)) {
+      diagnostics.Error(
+          token_flag, {},
+          fmt::format("only for an https:// server, or one on loopback: a token is not sent to {}",
+                      Quoted(url)));
+    } else {
+      token = !options.token_file.empty()
+                  ? ReadTokenFile(options.token_file, diagnostics)
+                  : FindKubeToken(options.kubeconfig, ProcessSurroundings(), diagnostics);
+    }
   }
   Print(diagnostics, err);
   if (diagnostics.HasErrors()) return kWrongInput;
 
-  Client client(*address, authority);
+  Client client(*address, trust);
+  if (!token.text.empty()) client.SendToken(token.text);
   const std::string as = options.output == "json" ? "json" : options.color ? "color" : "text";
   const std::string target =
       fmt::format("/api/v1/explain?kind={}&name={}&as={}", client.Escaped(options.kind),
                   client.Escaped(options.name), as);
   Answer answer = client.Get(target);
-  // Busy with somebody else's question, or not yet ready: that is over in a moment, mostly.
+  // The kubeconfig's token is for the API server first of all: only a server that wants one gets
+  // it.
+  if (answer.result == CURLE_OK && answer.status == 401 && answer.from_krafla && address->tls &&
+      token_flag == nullptr) {
+    token = FindKubeToken({}, ProcessSurroundings(), diagnostics);
+    if (!token.text.empty()) {
+      client.SendToken(token.text);
+      answer = client.Get(target);
+    }
+  }
+  // Busy with another question, or not yet ready: that is over in a moment, mostly.
   std::chrono::milliseconds waited{0};
   while (answer.result == CURLE_OK && answer.status == 503 && answer.from_krafla) {
     const std::chrono::milliseconds wait = WaitBeforeNext(answer);
@@ -267,17 +401,13 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   }
   if (answer.result != CURLE_OK) {
     err << fmt::format("error: {} cannot be reached: {}\n", url,
-                       WhyNoAnswer(answer, address->tls, authority));
+                       WhyNoAnswer(answer, address->tls, trust));
     return kWrongInput;
   }
   if (answer.status != 200 || !answer.from_krafla) {
     const std::optional<std::string> said = ErrorIn(answer.body);
     if (said && answer.from_krafla) {
-      err << fmt::format("error: {}{}\n", *said,
-                         answer.status == 503
-                             ? fmt::format(" ({}; asked again for {:.1f} s; try again later)", url,
-                                           std::chrono::duration<double>(waited).count())
-                             : std::string());
+      err << fmt::format("error: {}{}\n", *said, WhatToDo(answer.status, url, token, waited));
     } else {
       err << fmt::format(
           "error: {} does not answer as krafla serve does (status {}); is it the address of its "

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -99,7 +101,10 @@ TEST_F(ExplainServerTest, ACertificateIsAlwaysVerified) {
   EXPECT_TRUE(by_system.starts_with(
       begin + "its certificate cannot be verified with those of the system: "))
       << by_system;
-  EXPECT_TRUE(by_system.ends_with("; --certificate-authority names others\n")) << by_system;
+  EXPECT_TRUE(
+      by_system.ends_with("; --certificate-authority names others, --server-fingerprint one "
+                          "certificate alone (the server logs its own at the start)\n"))
+      << by_system;
   const std::string by_other = Explain(server->url(), others.certificate);
   EXPECT_TRUE(by_other.starts_with(begin + "its certificate cannot be verified with " +
                                    others.certificate + ": "))
@@ -151,6 +156,219 @@ TEST_F(ExplainServerTest, AServerThatIsBusyIsAskedAgain) {
                         "s; try again later)\n",
                         (*server)->url()));
   EXPECT_EQ(asked, 3);
+}
+
+// A server that wants the token "good", and tells what it was sent.
+class ExplainTokenTest : public ExplainServerTest {
+ protected:
+  void SetUp() override {
+    ExplainServerTest::SetUp();
+    for (const char* name : {"KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST"}) {
+      const char* const value = std::getenv(name);
+      before_.emplace_back(name,
+                           value != nullptr ? std::optional<std::string>(value) : std::nullopt);
+      ::unsetenv(name);
+    }
+    ::setenv("HOME", folder.c_str(), 1);
+    auto started = StatusServer::Start(
+        {.address = {"127.0.0.1", 0},
+         .pages = {.health = true,
+                   .live_checks = {},
+                   .ready_checks = {},
+                   .metrics = {},
+                   .api = [](const ApiRequest&) { return ApiAnswer{.body = "here it is\n"}; },
+                   .authorize =
+                       [this](const ApiRequest& request, const AccessVerdictCallback&) {
+                         {
+                           const std::scoped_lock lock(mutex_);
+                           received_.push_back(request.authorization);
+                         }
+                         if (request.authorization == "Bearer good")
+                           return std::optional(AccessVerdict{});
+                         const int status = request.authorization == "Bearer other" ? 403 : 401;
+                         return std::optional(AccessVerdict{
+                             ProblemAnswer(request, status, fmt::format("refused {}", status))});
+                       }},
+         .transport = Transport::kBoth});
+    ASSERT_TRUE(started) << started.error().message;
+    server_ = std::move(*started);
+    https = fmt::format("https://127.0.0.1:{}", server_->port());
+    fingerprint = server_->fingerprint();
+  }
+  void TearDown() override {
+    server_ = nullptr;
+    for (const auto& [name, value] : before_) {
+      if (value) {
+        ::setenv(name, value->c_str(), 1);
+      } else {
+        ::unsetenv(name);
+      }
+    }
+    ExplainServerTest::TearDown();
+  }
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+  std::string KubeConfig(const std::string& name, const std::string& user) const {
+    return Write(name, fmt::format(R"({{"current-context":"c","contexts":[{{"name":"c","context":)"
+                                   R"({{"cluster":"c","user":"u"}}}}],"clusters":[{{"name":"c",)"
+                                   R"("cluster":{{"server":"https://127.0.0.1:1"}}}}],)"
+                                   R"("users":[{{"name":"u","user":{}}}]}})",
+                                   user));
+  }
+  static std::string Run(ExplainCommandOptions options) {
+    options.kind = "job";
+    options.name = "team-a/train";
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = ExplainFromServer(options, out, err);
+    return fmt::format("{} {}{}", code, out.str(), err.str());
+  }
+  // Over TLS, with the certificate's fingerprint.
+  std::string Pinned(ExplainCommandOptions options) const {
+    options.server = https;
+    options.server_fingerprint = fingerprint;
+    return Run(std::move(options));
+  }
+  std::vector<std::string> Received() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(received_, {});
+  }
+  int port() const { return server_->port(); }
+
+  std::string https;
+  std::string fingerprint;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> received_;
+  std::unique_ptr<StatusServer> server_;
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(ExplainTokenTest, ATokenFileIsSentOverTlsAndOnLoopback) {
+  const std::string file = Write("token", "good\n");
+  EXPECT_EQ(Pinned({.token_file = file}), "0 here it is\n");
+  EXPECT_EQ(Run({.server = fmt::format("http://127.0.0.1:{}", port()), .token_file = file}),
+            "0 here it is\n");
+  EXPECT_EQ(Received(), (Texts{"Bearer good", "Bearer good"}));
+}
+
+TEST_F(ExplainTokenTest, NoTokenGoesToAnotherMachineWithoutTls) {
+  const std::string file = Write("token", "good\n");
+  for (const std::string host :
+       {"192.0.2.1", "krafla", "[fd00::1]", "localhost.example", "127.0.0.1.example"}) {
+    const std::string url = fmt::format("http://{}:{}", host, port());
+    EXPECT_EQ(Run({.server = url, .token_file = file}),
+              fmt::format("2 --token-file: error: only for an https:// server, or one on loopback: "
+                          "a token is not sent to \"{}\"\n",
+                          url));
+    EXPECT_EQ(Run({.server = url, .kubeconfig = Path("none")}),
+              fmt::format("2 --kubeconfig: error: only for an https:// server, or one on loopback: "
+                          "a token is not sent to \"{}\"\n",
+                          url));
+  }
+  // Not even on loopback, when no flag says so.
+  ::setenv("KUBECONFIG", KubeConfig("conf", R"({"token":"good"})").c_str(), 1);
+  const std::string url = fmt::format("http://127.0.0.1:{}", port());
+  EXPECT_EQ(Run({.server = url}),
+            fmt::format("2 error: refused 401 ({}; no token was sent; --token-file names one, "
+                        "kubectl create token makes one)\n",
+                        url));
+  EXPECT_EQ(Received(), Texts{""});
+}
+
+TEST_F(ExplainTokenTest, AServerThatWantsATokenGetsTheKubeconfigs) {
+  ::setenv("KUBECONFIG", KubeConfig("conf", R"({"token":"good"})").c_str(), 1);
+  EXPECT_EQ(Pinned({}), "0 here it is\n");
+  EXPECT_EQ(Received(), (Texts{"", "Bearer good"})) << "only when it asks for one";
+  ::unsetenv("KUBECONFIG");
+  std::filesystem::create_directories(folder / ".kube");
+  Write("inside", "good\r\n");
+  KubeConfig(".kube/config", R"({"tokenFile":"../inside"})");
+  EXPECT_EQ(Pinned({}), "0 here it is\n");
+  const std::string other = KubeConfig("other", R"({"token":"other"})");
+  EXPECT_EQ(Pinned({.kubeconfig = other}),
+            fmt::format("2 error: refused 403 ({}; the token was that of {}, context c)\n", https,
+                        other));
+  const std::string plugin = KubeConfig(
+      "exec", R"({"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"sh","args":)"
+              R"(["-c","echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":)"
+              R"(\"ExecCredential\",\"status\":{\"token\":\"good\"}}'"],)"
+              R"("interactiveMode":"Never"}})");
+  EXPECT_EQ(Pinned({.kubeconfig = plugin}), "0 here it is\n");
+}
+
+TEST_F(ExplainTokenTest, WhyNoTokenWasSentIsSaid) {
+  const std::string none = Pinned({});
+  EXPECT_TRUE(none.starts_with(fmt::format(
+      "2 error: refused 401 ({}; no token was sent: error: no cluster to connect to: ", https)))
+      << none;
+  EXPECT_TRUE(none.ends_with("; --token-file names one, kubectl create token makes one)\n"))
+      << none;
+  const std::string basic = KubeConfig("basic", R"({"username":"a","password":"b"})");
+  EXPECT_EQ(
+      Pinned({.kubeconfig = basic}),
+      fmt::format("2 error: refused 401 ({}; no token was sent: the user of {}, context c has "
+                  "no token (a client certificate or a password is not taken here); "
+                  "--token-file names one, kubectl create token makes one)\n",
+                  https, basic));
+  const std::string bad = Write("bad", "bad");
+  EXPECT_EQ(Pinned({.token_file = bad}),
+            fmt::format("2 error: refused 401 ({}; the token was that of {})\n", https, bad));
+}
+
+TEST_F(ExplainTokenTest, ATokenFileThatIsNoneIsNamed) {
+  const auto problem = [&](const std::string& file, const std::string& why) {
+    EXPECT_EQ(
+        Pinned({.token_file = file}),
+        fmt::format("2 --token-file: error: expected a file with a token: {}: {}\n", file, why));
+  };
+  problem(Path("missing"), "No such file or directory");
+  problem(folder.string(), "it is a folder");
+  problem(Write("empty", ""), "it is empty");
+  problem(Write("blank", " \n\n"), "it is empty");
+  const std::string several = "it holds more than one token of at most 12 KiB, without blanks";
+  problem(Write("two", "a\nb\n"), several);
+  problem("/dev/zero", several);
+  problem(Write("header", "a\r\nX-Other: b"), several);
+  problem(Write("long", std::string((12 << 10) + 1, 'x')), several);
+  EXPECT_EQ(Received(), Texts{});
+  EXPECT_TRUE(
+      Pinned({.kubeconfig = Path("missing")}).starts_with("2 " + Path("missing") + ": error"));
+  EXPECT_EQ(Pinned({.token_file = Write("token", "good"), .kubeconfig = "x"}),
+            "2 --token-file: error: not together with --kubeconfig: one token is sent\n");
+}
+
+TEST_F(ExplainTokenTest, AFingerprintTrustsOneCertificateAlone) {
+  const std::string file = Write("token", "good");
+  std::string plain = fingerprint;
+  std::erase(plain, ':');
+  for (const std::string& form : {fingerprint, plain, "sha256:" + plain})
+    EXPECT_EQ(Run({.server = https, .server_fingerprint = form, .token_file = file}),
+              "0 here it is\n")
+        << form;
+  Received();
+  std::string other = fingerprint;
+  other[0] = other[0] == 'A' ? 'B' : 'A';
+  EXPECT_EQ(
+      Run({.server = https, .server_fingerprint = other, .token_file = file}),
+      fmt::format("2 error: {} cannot be reached: its certificate is another one: its SHA-256 "
+                  "is {}, not {}\n",
+                  https, fingerprint, other));
+  EXPECT_EQ(Received(), Texts{}) << "the token has not left";
+  for (const std::string wrong : {"AB", "xyz", "sha256:", "AB:CD"})
+    EXPECT_EQ(
+        Run({.server = https, .server_fingerprint = wrong}),
+        fmt::format("2 --server-fingerprint: error: expected the SHA-256 of a certificate, 32 "
+                    "bytes as AB:CD:…, got \"{}\"\n",
+                    wrong));
+  EXPECT_EQ(Run({.server = "http://127.0.0.1:1", .server_fingerprint = fingerprint}),
+            "2 --server-fingerprint: error: only for an https:// server, got "
+            "\"http://127.0.0.1:1\"\n");
 }
 
 TEST_F(ExplainServerTest, AnAddressOfTheNewerKind) {

@@ -119,6 +119,16 @@ CLI::App* AddExplainCommand(CLI::App& app, krafla::ExplainCommandOptions& option
   command->add_option("--certificate-authority", options.certificate_authority,
                       "Of an https:// --server: file (PEM) with the certificates that may sign its "
                       "own; default: those of the system. It is always verified.");
+  command->add_option("--server-fingerprint", options.server_fingerprint,
+                      "Of an https:// --server, instead: the SHA-256 of its certificate, as the "
+                      "server logs it when it starts (AB:CD:…).");
+  command->add_option("--token-file", options.token_file,
+                      "File with the bearer token that --server is sent, over https:// or on "
+                      "loopback only. Default: when the server wants one, that of the kubeconfig's "
+                      "user.");
+  command->add_option("--kubeconfig", options.kubeconfig,
+                      "Kubeconfig of that user; default: KUBECONFIG, the service account of the "
+                      "pod this runs in, ~/.kube/config.");
   command->add_option("--config", options.config,
                       "Scheduler configuration file, as for krafla run.");
   command->add_option("--now", options.now, "The instant, as for krafla run.");

@@ -75,6 +75,8 @@ constexpr Flag kFlags[] = {
     {"enable-metrics", FlagKind::kBool, "false", "Serve /metrics and /api/v1"},
     {"listen-address", FlagKind::kText, ":8080",
      "Where, in plain HTTP and TLS on one port; beyond loopback only TLS"},
+    {"allow-anonymous-metrics", FlagKind::kBool, "false",
+     "Serve /metrics without a token and in plain HTTP beyond loopback too"},
     {"record", FlagKind::kText, "",
      "Folder for a record of changes and decisions, which krafla run --replay lives once more"},
     {"record-limit", FlagKind::kText, "1Gi", "How much of it is kept; the oldest goes first"},
@@ -370,6 +372,7 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   if (given("tls-cert-file") && given("tls-private-key-file"))
     options.page_tls =
         TlsFiles{reader.Text("tls-cert-file"), reader.Text("tls-private-key-file"), ""};
+  options.anonymous_metrics = reader.Bool("allow-anonymous-metrics");
   options.record_folder = reader.Text("record");
   const Result<Quantity> limit = ParseQuantity(reader.Text("record-limit"));
   constexpr int64_t kLeastRecord = 1 << 20;

@@ -33,6 +33,14 @@ TEST(ServeFlags, DefaultsAreThoseOfVolcano) {
   EXPECT_EQ(on.health_address->port, 11251);
 }
 
+TEST(ServeFlags, MetricsNeedATokenUnlessAFlagSaysOtherwise) {
+  EXPECT_FALSE(Parse({"--enable-metrics"}).options.anonymous_metrics);
+  EXPECT_TRUE(Parse({"--allow-anonymous-metrics"}).options.anonymous_metrics);
+  EXPECT_FALSE(Parse({"--allow-anonymous-metrics=false"}).options.anonymous_metrics);
+  Parse({"--allow-anonymous-metrics=yes"},
+        "--allow-anonymous-metrics: error: expected true or false, got \"yes\"\n");
+}
+
 TEST(ServeFlags, RecordsHaveALimit) {
   EXPECT_TRUE(Parse({}).options.record_folder.empty());
   EXPECT_EQ(Parse({}).options.record_bytes, size_t{1} << 30);

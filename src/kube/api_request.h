@@ -1,7 +1,9 @@
 // One request to a page of krafla serve, and the answer to it: what the HTTP server
-// (kube/status_server.h) passes to the pages (kube/api_pages.h) and gets back.
+// (kube/status_server.h) passes to the pages (kube/api_pages.h) and to the check of the caller
+// (kube/page_access.h), and gets back.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@ struct ApiRequest {
   std::string peer = {};  // the client's address without its port: "10.0.0.7", "fd00::7"
   bool tls = false;
   bool loopback = false;  // both ends of the connection are loopback addresses
+  std::string user = {};  // whose token was checked; empty: none had to be
 };
 
 struct ApiAnswer {
@@ -29,5 +32,21 @@ struct ApiAnswer {
   // Further headers, such as WWW-Authenticate. No control characters.
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
+
+// JSON ({"error":"…"}) for a page of the API, else a line of text.
+ApiAnswer ProblemAnswer(const ApiRequest& request, int status, const std::string& message);
+// Whether the request is for a page of the API.
+bool IsApiPath(const std::string& path);
+
+// Whether the caller may read the page.
+struct AccessVerdict {
+  std::optional<ApiAnswer> refusal = {};  // none: the caller may
+  std::string user = {};                  // whose token it is; empty: no token was looked at
+};
+using AccessVerdictCallback = std::function<void(AccessVerdict verdict)>;
+// Returns at once: the verdict, or nothing. Then `later` runs once, on any thread; without `later`
+// nothing is asked, and only a verdict that is known already is returned.
+using AuthorizeRequest = std::function<std::optional<AccessVerdict>(const ApiRequest& request,
+                                                                    AccessVerdictCallback later)>;
 
 }  // namespace krafla

@@ -47,6 +47,44 @@ bool IsOutOfDescriptors(int problem) {
   return problem == EMFILE || problem == ENFILE || problem == ENOBUFS || problem == ENOMEM;
 }
 
+// A late verdict about a caller.
+struct LateVerdict {
+  std::shared_ptr<PageWork> work;
+  size_t lane = 0;
+  AccessVerdict verdict;
+};
+
+// Late verdicts on their way to the thread of the connections, from any thread. Shared with the
+// callbacks that put them in, because these may run when the server is gone.
+class VerdictBox {
+ public:
+  explicit VerdictBox(int wake) : wake_(wake) {}
+
+  void Put(LateVerdict verdict) {
+    const std::scoped_lock lock(mutex_);
+    if (wake_ < 0) return;
+    verdicts_.push_back(std::move(verdict));
+    const uint64_t one = 1;
+    // It can only be full, and then the thread wakes up too.
+    [[maybe_unused]] const ssize_t written = ::write(wake_, &one, sizeof one);
+  }
+  std::vector<LateVerdict> Take() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(verdicts_, {});
+  }
+  // Before the descriptor is closed.
+  void Close() {
+    const std::scoped_lock lock(mutex_);
+    wake_ = -1;
+    verdicts_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  int wake_;
+  std::vector<LateVerdict> verdicts_;
+};
+
 }  // namespace
 
 class HttpServer::Impl {
@@ -56,6 +94,7 @@ class HttpServer::Impl {
     epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
     wake_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     KRAFLA_CHECK(epoll_ >= 0 && wake_ >= 0, "no descriptor for the HTTP server's events");
+    verdicts_ = std::make_shared<VerdictBox>(wake_);
     Watch(EPOLL_CTL_ADD, listening_.fd, EPOLLIN, kListener);
     Watch(EPOLL_CTL_ADD, wake_, EPOLLIN, kWakeUp);
     for (size_t i = 0; i < kSpareDescriptors; ++i)
@@ -82,6 +121,7 @@ class HttpServer::Impl {
     stopping_ = true;
     WakeUp();
     thread_.join();
+    verdicts_->Close();
     connections_.clear();
     workers_.clear();
     for (const int spare : spares_) ::close(spare);
@@ -117,6 +157,7 @@ class HttpServer::Impl {
           OnEvent(about, events[i].events);
         }
       }
+      TakeVerdicts();
       TakeDelivered();
       // Behind those that are here already: a flood of new ones does not hold them up.
       if (knocks) AcceptSome();
@@ -313,8 +354,47 @@ class HttpServer::Impl {
     work->request = std::move(request);
     work->connection = connection.id();
     work->peer = connection.peer().group;
+    if (options_.authorize) {
+      const bool may_wait = MayCheckOneMore(*work);
+      AccessVerdictCallback later;
+      if (may_wait)
+        later = [box = verdicts_, work, lane = route.lane](AccessVerdict late) {
+          box->Put({work, lane, std::move(late)});
+        };
+      std::optional<AccessVerdict> verdict = options_.authorize(work->request, std::move(later));
+      if (!verdict && !may_wait) return {options_.busy(work->request), nullptr};
+      if (!verdict) {
+        ++checks_pending_;
+        ++checks_pending_by_peer_[work->peer];
+        return {std::nullopt, std::move(work)};
+      }
+      if (verdict->refusal) return {std::move(verdict->refusal), nullptr};
+      work->request.user = std::move(verdict->user);
+    }
     if (!workers_[route.lane]->Offer(work)) return {options_.busy(work->request), nullptr};
     return {std::nullopt, std::move(work)};
+  }
+
+  // A check whose connection has ended counts until its verdict is there: it still costs a request
+  // to the API server.
+  bool MayCheckOneMore(const PageWork& work) const {
+    if (checks_pending_ >= options_.limits.checks_pending) return false;
+    const auto of_peer = checks_pending_by_peer_.find(work.peer);
+    return work.request.loopback || of_peer == checks_pending_by_peer_.end() ||
+           of_peer->second < options_.limits.checks_pending_of_a_peer;
+  }
+
+  void TakeVerdicts() {
+    for (LateVerdict& late : verdicts_->Take()) {
+      --checks_pending_;
+      const auto of_peer = checks_pending_by_peer_.find(late.work->peer);
+      if (--of_peer->second == 0) checks_pending_by_peer_.erase(of_peer);
+      if (late.work->abandoned) continue;
+      late.work->request.user = std::move(late.verdict.user);
+      if (!late.verdict.refusal && workers_[late.lane]->Offer(late.work)) continue;
+      Finish(late.work->connection, late.verdict.refusal ? std::move(*late.verdict.refusal)
+                                                         : options_.busy(late.work->request));
+    }
   }
 
   // On a worker.
@@ -332,13 +412,15 @@ class HttpServer::Impl {
       const std::scoped_lock lock(mutex_);
       delivered.swap(delivered_);
     }
-    for (auto& [id, answer] : delivered) {
-      const auto it = connections_.find(id);
-      if (it == connections_.end()) continue;
-      it->second->TakeAnswer(std::move(answer), now_);
-      Advance(id);
-      BoundUnsent(id);
-    }
+    for (auto& [id, answer] : delivered) Finish(id, std::move(answer));
+  }
+
+  void Finish(uint64_t id, ApiAnswer answer) {
+    const auto it = connections_.find(id);
+    if (it == connections_.end()) return;
+    it->second->TakeAnswer(std::move(answer), now_);
+    Advance(id);
+    BoundUnsent(id);
   }
 
   // Slow readers of large answers go, those that hold most first.
@@ -386,6 +468,10 @@ class HttpServer::Impl {
   Clock::time_point listen_again_;
   Clock::time_point look_again_;
   Clock::time_point complain_again_;
+
+  std::shared_ptr<VerdictBox> verdicts_;
+  size_t checks_pending_ = 0;
+  std::map<std::string, size_t> checks_pending_by_peer_;
 
   std::mutex mutex_;
   std::vector<std::pair<uint64_t, ApiAnswer>> delivered_;

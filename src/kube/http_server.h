@@ -34,6 +34,9 @@ struct HttpServerLimits {
   std::chrono::milliseconds progress_time{5'000};  // for any byte of it to be taken
   std::chrono::milliseconds page_time{90'000};     // for the page to be made
   std::chrono::milliseconds drain_time{1'000};     // for the client to see the end
+  // Requests whose caller is being checked. Loopback is bounded by the first alone.
+  size_t checks_pending = 64;
+  size_t checks_pending_of_a_peer = 8;
 };
 
 enum class Transport : uint8_t { kPlain, kTls, kBoth };  // kBoth: told by the first byte
@@ -60,8 +63,11 @@ struct HttpServerOptions {
     size_t lane = 0;
   };
   std::function<Route(const ApiRequest& request)> route;
+  // On the same thread, before a request goes to its lane. No worker waits for a late verdict.
+  // Empty: every caller may read every page.
+  AuthorizeRequest authorize;
   std::vector<PageLane> lanes;
-  // When a lane is full.
+  // When a lane is full, or too many callers are being checked.
   std::function<ApiAnswer(const ApiRequest& request)> busy;
   std::function<void(const std::string& line)> log;
 };

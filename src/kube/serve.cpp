@@ -24,6 +24,7 @@
 #include "kube/leader_lease.h"
 #include "kube/live_scheduler.h"
 #include "kube/outage_log.h"
+#include "kube/page_access.h"
 #include "kube/reflector.h"
 #include "kube/seeing_in.h"
 #include "kube/serve_metrics.h"
@@ -256,10 +257,16 @@ class Server {
                           }}},
         .metrics = [this] { return MetricsPage(); },
         .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); },
-        .authorize = {}};
+        .authorize =
+            [this](const ApiRequest& request, AccessVerdictCallback later) {
+              return page_access_.Authorize(request, std::move(later));
+            },
+        .plain_metrics = options_.anonymous_metrics};
     const bool one =
         options_.metrics_address && options_.metrics_address == options_.health_address;
     if (options_.metrics_address) {
+      if (options_.anonymous_metrics)
+        options_.log("/metrics needs neither a token nor TLS (--allow-anonymous-metrics)");
       StatusPages only = pages;
       only.health = one;
       if (one && options_.health_tls)
@@ -283,6 +290,22 @@ class Server {
                      .tls = options_.health_tls});
     }
     return true;
+  }
+
+  PageAccess::Options PageAccessOptions() {
+    PageAccess::Options access{
+        .anonymous_metrics = options_.anonymous_metrics,
+        .send = [this](HttpRequest request) { checking_.Send(std::move(request)); },
+        .after = [this](milliseconds delay,
+                        std::function<void()> task) { checking_.After(delay, std::move(task)); },
+        .on_request = [this](std::string_view page,
+                             std::string_view result) { metrics_.PageRequest(page, result); },
+        .on_review = [this](std::string_view review,
+                            std::string_view result) { metrics_.PageReview(review, result); },
+        .log = options_.log};
+    // A caller's token is sent no less carefully than our own.
+    if (credentials_.connection().server.starts_with("http://")) access.send = nullptr;
+    return access;
   }
 
   // On the server's threads.
@@ -372,6 +395,15 @@ class Server {
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // outlive their channel's thread
   std::mutex page_mutex_;
   std::vector<std::pair<WatchedKind, const Reflector*>> reflecting_;  // for the page
+
+  // The servers end first, then the channel, then what gets its answers.
+  PageAccess page_access_{PageAccessOptions()};
+  HttpChannel checking_{credentials_,
+                        {.name = "page-access",
+                         .max_in_flight = 8,
+                         .per_second = 20,
+                         .burst = 40,
+                         .log = options_.log}};
   std::vector<std::unique_ptr<StatusServer>> servers_;
 
   // Outlives the channel that keeps its timers.

@@ -51,6 +51,8 @@ struct ServeOptions {
   std::optional<TlsFiles> health_tls;  // none: plain HTTP
   // Metrics and the API take TLS and plain HTTP on one port. None: with a self-signed certificate.
   std::optional<TlsFiles> page_tls;
+  // /metrics without a token and in plain HTTP, from other machines too.
+  bool anonymous_metrics = false;
 
   std::string record_folder;  // empty: nothing is recorded
   size_t record_bytes = size_t{1} << 30;

@@ -130,6 +130,12 @@ struct ServeMetrics::Families {
   Gauge& record_failures = GaugeFamily(registry, "krafla_record_failures_total",
                                        "Times that the record could not be written")
                                .Add({});
+  Family<Counter>& page_requests =
+      CounterFamily(registry, "krafla_page_requests_total",
+                    "Requests to /metrics and /api/v1, by what became of the caller");
+  Family<Counter>& page_reviews =
+      CounterFamily(registry, "krafla_page_reviews_total",
+                    "TokenReviews and SubjectAccessReviews of callers of the pages");
   ClusterMetrics cluster{registry};
 };
 
@@ -236,6 +242,16 @@ void ServeMetrics::Kept(const StateKeeper::Figures& figures) {
 
 void ServeMetrics::ConfigReload(bool taken) {
   (taken ? families_->reloads_taken : families_->reloads_refused).Increment();
+}
+
+void ServeMetrics::PageRequest(std::string_view page, std::string_view result) {
+  families_->page_requests.Add({{"page", std::string(page)}, {"result", std::string(result)}})
+      .Increment();
+}
+
+void ServeMetrics::PageReview(std::string_view review, std::string_view result) {
+  families_->page_reviews.Add({{"review", std::string(review)}, {"result", std::string(result)}})
+      .Increment();
 }
 
 std::string ServeMetrics::Text() const {

@@ -51,6 +51,11 @@ class ServeMetrics {
   void EvictionLimit(bool reached, double more);
   void EvictionStorm();
 
+  // A request to a page that needs authorization, and a review of its caller; see PageAccess. Any
+  // thread.
+  void PageRequest(std::string_view page, std::string_view result);
+  void PageReview(std::string_view review, std::string_view result);
+
   // The page.
   std::string Text() const;
 

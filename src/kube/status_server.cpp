@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/json_writer.h"
 #include "kube/api_pages.h"
 
 namespace krafla {
@@ -16,20 +15,8 @@ constexpr size_t kMetricsLane = 0;
 constexpr size_t kApiLane = 1;
 constexpr std::string_view kHealthPaths[] = {"/healthz", "/livez", "/readyz"};
 
-bool IsApi(std::string_view path) {
-  return path == "/api" || path.starts_with("/api/");
-}
-
 ApiAnswer Text(int status, std::string body) {
   return {.status = status, .body = std::move(body), .content_type = "text/plain; charset=utf-8"};
-}
-
-// In the form of the page that was asked for.
-ApiAnswer Problem(const ApiRequest& request, int status, const std::string& message) {
-  if (!IsApi(request.path)) return Text(status, message + "\n");
-  JsonWriter json;
-  json.BeginObject().Key("error").String(message).EndObject();
-  return {.status = status, .body = json.text() + "\n"};
 }
 
 // By which krafla explain knows us. Health pages have it too; nothing depends on that.
@@ -66,17 +53,17 @@ ApiAnswer Health(const StatusPages& pages, const ApiRequest& request) {
 std::optional<ApiAnswer> RefusePlain(const StatusPages& pages, const ApiRequest& request) {
   if (request.tls || request.loopback) return std::nullopt;
   if (pages.plain_metrics && request.path == "/metrics") return std::nullopt;
-  return Problem(request, 403,
-                 "plain HTTP is answered on loopback only; use https:// here (for /metrics, "
-                 "--allow-anonymous-metrics allows plain HTTP)");
+  return ProblemAnswer(request, 403,
+                       "plain HTTP is answered on loopback only; use https:// here (for /metrics, "
+                       "--allow-anonymous-metrics allows plain HTTP)");
 }
 
 HttpServerOptions::Route RouteOf(const StatusPages& pages, const std::string& index,
                                  const ApiRequest& request) {
   if (request.method != "GET" && request.method != "HEAD") {
-    ApiAnswer refused =
-        Problem(request, 405,
-                fmt::format("{} is not possible: everything here is read-only", request.method));
+    ApiAnswer refused = ProblemAnswer(
+        request, 405,
+        fmt::format("{} is not possible: everything here is read-only", request.method));
     refused.headers.emplace_back("Allow", "GET, HEAD");
     return {Marked(std::move(refused)), 0};
   }
@@ -85,7 +72,7 @@ HttpServerOptions::Route RouteOf(const StatusPages& pages, const std::string& in
     return {Health(pages, request), 0};
   if (path == "/") return {Text(200, index), 0};
   const bool metrics = pages.metrics && path == "/metrics";
-  const bool api = pages.api && IsApi(path);
+  const bool api = pages.api && IsApiPath(path);
   if (!metrics && !api) return {Text(404, "there is no such page; / lists those there are\n"), 0};
   if (auto refused = RefusePlain(pages, request)) return {Marked(std::move(*refused)), 0};
   return {std::nullopt, metrics ? kMetricsLane : kApiLane};
@@ -93,13 +80,16 @@ HttpServerOptions::Route RouteOf(const StatusPages& pages, const std::string& in
 
 // On a worker.
 ApiAnswer PageOf(const StatusPages& pages, const ApiRequest& request) {
-  if (pages.authorize)
-    if (auto refused = pages.authorize(request)) return Marked(std::move(*refused));
-  if (!IsApi(request.path))
+  if (!IsApiPath(request.path))
     return Marked({.status = 200,
                    .body = pages.metrics(),
                    .content_type = "text/plain; version=0.0.4; charset=utf-8"});
   return Marked(pages.api(request));
+}
+
+AccessVerdict Marked(AccessVerdict verdict) {
+  if (verdict.refusal) verdict.refusal = Marked(std::move(*verdict.refusal));
+  return verdict;
 }
 
 }  // namespace
@@ -112,6 +102,7 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(StatusServerOptions op
                          .identity = {},
                          .limits = options.limits,
                          .route = {},
+                         .authorize = {},
                          .lanes = {},
                          .busy = {},
                          .log = options.log ? options.log : [](const std::string&) {}};
@@ -126,8 +117,17 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(StatusServerOptions op
   http.route = [pages, index](const ApiRequest& request) {
     return RouteOf(*pages, index, request);
   };
+  if (pages->authorize)
+    http.authorize = [pages](const ApiRequest& request, AccessVerdictCallback later) {
+      AccessVerdictCallback marked;
+      if (later)
+        marked = [later = std::move(later)](AccessVerdict late) { later(Marked(std::move(late))); };
+      std::optional<AccessVerdict> verdict = pages->authorize(request, std::move(marked));
+      if (verdict) verdict = Marked(std::move(*verdict));
+      return verdict;
+    };
   http.busy = [](const ApiRequest& request) {
-    ApiAnswer answer = Problem(request, 503, "too many requests wait already");
+    ApiAnswer answer = ProblemAnswer(request, 503, "too many requests wait already");
     answer.retry_after_s = 1;
     return Marked(std::move(answer));
   };

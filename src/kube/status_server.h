@@ -1,8 +1,8 @@
 // The HTTP pages of krafla serve: health, metrics, the API. Read-only: every method but GET and
 // HEAD is answered with 405, and no body is ever read.
 //
-// One thread owns the connections and answers the health pages. A few workers call `authorize`,
-// `metrics` and `api`, so that these may take their time (kube/http_server.h).
+// One thread owns the connections, answers the health pages and calls `authorize`. A few workers
+// call `metrics` and `api`, so that these may take their time (kube/http_server.h).
 #pragma once
 
 #include <functional>
@@ -33,10 +33,10 @@ struct StatusPages {
   std::function<std::string()> metrics;                     // empty: no such page
   std::function<ApiAnswer(const ApiRequest& request)> api;  // empty: no such pages
 
-  // Asked on a worker for each page that is not a health page, before the page is made. Returns the
-  // refusal (401, 403, 503), or nothing when the caller may read the page. Empty: every caller may
-  // whom the rule for plain HTTP below admits.
-  std::function<std::optional<ApiAnswer>(const ApiRequest& request)> authorize;
+  // Called for each page that is not a health page, before the page is made: on the thread of the
+  // connections. A refusal is 401, 403 or 503. Empty: every caller may read what the rule for plain
+  // HTTP below allows. kube/page_access.h is the one of krafla serve.
+  AuthorizeRequest authorize;
   // /metrics in plain HTTP, from other machines too. Without it, and for all other pages but health
   // always, plain HTTP is refused unless both ends of the connection are loopback addresses.
   bool plain_metrics = false;

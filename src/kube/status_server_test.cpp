@@ -376,13 +376,13 @@ TEST_F(StatusServerTest, NamedChecks) {
 
 TEST_F(StatusServerTest, EachPageButHealthIsAuthorized) {
   StatusPages pages = Pages();
-  pages.authorize = [](const ApiRequest& request) -> std::optional<ApiAnswer> {
-    if (request.authorization == "Bearer good") return std::nullopt;
-    return ApiAnswer{.status = 401,
-                     .body = "{\"error\":\"no token\"}\n",
-                     .content_type = "application/json",
-                     .retry_after_s = std::nullopt,
-                     .headers = {{"WWW-Authenticate", "Bearer"}}};
+  pages.authorize = [](const ApiRequest& request, const AccessVerdictCallback&) {
+    if (request.authorization == "Bearer good") return std::optional(AccessVerdict{});
+    return std::optional(AccessVerdict{ApiAnswer{.status = 401,
+                                                 .body = "{\"error\":\"no token\"}\n",
+                                                 .content_type = "application/json",
+                                                 .retry_after_s = std::nullopt,
+                                                 .headers = {{"WWW-Authenticate", "Bearer"}}}});
   };
   const auto server = Serve(std::move(pages));
   for (const char* path : {"/metrics", "/api/v1/jobs", "/api/none"}) {
@@ -394,6 +394,145 @@ TEST_F(StatusServerTest, EachPageButHealthIsAuthorized) {
   }
   for (const char* path : {"/livez", "/readyz", "/healthz", "/"})
     EXPECT_EQ(Fetch(server->url() + path).status, 200) << path;
+}
+
+// Verdicts that come later, from another thread.
+class LateVerdicts {
+ public:
+  AuthorizeRequest Hook() {
+    return [this](const ApiRequest& request,
+                  AccessVerdictCallback later) -> std::optional<AccessVerdict> {
+      if (request.authorization == "Bearer cached") return AccessVerdict{.user = "cached"};
+      if (!later) return std::nullopt;
+      const std::scoped_lock lock(mutex_);
+      waiting_.push_back(std::move(later));
+      return std::nullopt;
+    };
+  }
+  bool WaitFor(size_t count) {
+    for (int i = 0; i < 500; ++i, std::this_thread::sleep_for(milliseconds(10))) {
+      const std::scoped_lock lock(mutex_);
+      if (waiting_.size() >= count) return waiting_.size() == count;
+    }
+    return false;
+  }
+  void Give(const AccessVerdict& verdict) {
+    std::vector<AccessVerdictCallback> waiting;
+    {
+      const std::scoped_lock lock(mutex_);
+      waiting.swap(waiting_);
+    }
+    for (const AccessVerdictCallback& later : waiting) later(verdict);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<AccessVerdictCallback> waiting_;
+};
+
+TEST_F(StatusServerTest, NoWorkerWaitsForAVerdict) {
+  LateVerdicts verdicts;
+  StatusPages pages = Pages();
+  pages.authorize = verdicts.Hook();
+  pages.api = [](const ApiRequest& request) { return ApiAnswer{.body = request.user + "\n"}; };
+  const auto server = Serve(std::move(pages));
+  // More than there are workers and places to wait for them.
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 60; ++i) {
+    clients.emplace_back(server->port());
+    clients.back().Send(Get(i % 2 == 0 ? "/metrics" : "/api/v1/jobs"));
+  }
+  ASSERT_TRUE(verdicts.WaitFor(60));
+  EXPECT_EQ(Fetch(server->url() + "/api/v1/jobs", {}, "Authorization: Bearer cached").body,
+            "cached\n");
+  EXPECT_EQ(Fetch(server->url() + "/livez").status, 200);
+  verdicts.Give({.refusal = ApiAnswer{.status = 403, .body = "no\n"}});
+  for (RawClient& client : clients) {
+    const std::string answer = client.ReceiveAll();
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 403 ")) << answer;
+    EXPECT_NE(answer.find("\r\nX-Krafla: api/v1\r\n"), std::string::npos) << answer;
+  }
+  RawClient one(server->port());
+  one.Send(Get("/api/v1/jobs"));
+  ASSERT_TRUE(verdicts.WaitFor(1));
+  verdicts.Give({.user = "prometheus"});
+  EXPECT_TRUE(one.ReceiveAll().ends_with("\r\n\r\nprometheus\n"));
+}
+
+TEST_F(StatusServerTest, ChecksOfCallersAreBounded) {
+  LateVerdicts verdicts;
+  StatusPages pages = Pages();
+  pages.authorize = verdicts.Hook();
+  auto server =
+      StatusServer::Start({.address = {"127.0.0.1", 0},
+                           .pages = std::move(pages),
+                           .limits = {.checks_pending = 3, .checks_pending_of_a_peer = 1}});
+  ASSERT_TRUE(server);
+  const int port = (*server)->port();
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(port);
+    clients.back().Send(Get("/metrics"));
+  }
+  ASSERT_TRUE(verdicts.WaitFor(3)) << "loopback is bounded by the total alone";
+  const std::string busy = Exchange(port, Get("/metrics"));
+  EXPECT_TRUE(busy.starts_with("HTTP/1.1 503 ")) << busy;
+  EXPECT_NE(busy.find("\r\nRetry-After: 1\r\n"), std::string::npos) << busy;
+  EXPECT_EQ(Fetch((*server)->url() + "/metrics", {}, "Authorization: Bearer cached").status, 200)
+      << "a caller with a known verdict is served";
+  // Those whose clients are gone count until their verdicts are there.
+  clients.clear();
+  EXPECT_TRUE(Exchange(port, Get("/metrics")).starts_with("HTTP/1.1 503 "));
+  verdicts.Give({});
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(port);
+    clients.back().Send(Get("/metrics"));
+  }
+  ASSERT_TRUE(verdicts.WaitFor(3));
+  verdicts.Give({});
+  for (RawClient& client : clients) EXPECT_TRUE(client.ReceiveAll().starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(StatusServerTest, ChecksOfOneMachineAreBoundedAndItsPlainHttpIsRefused) {
+  const std::string own = testing::OwnAddress();
+  if (own.empty()) GTEST_SKIP() << "this machine has loopback addresses only";
+  LateVerdicts verdicts;
+  StatusPages pages = Pages();
+  pages.authorize = verdicts.Hook();
+  pages.plain_metrics = true;
+  auto server =
+      StatusServer::Start({.address = {"", 0},
+                           .pages = std::move(pages),
+                           .limits = {.checks_pending = 10, .checks_pending_of_a_peer = 2}});
+  ASSERT_TRUE(server);
+  const int port = (*server)->port();
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.emplace_back(port, own);
+    clients.back().Send(Get("/metrics"));
+  }
+  ASSERT_TRUE(verdicts.WaitFor(2));
+  EXPECT_TRUE(Exchange(port, Get("/metrics"), own).starts_with("HTTP/1.1 503 "));
+  clients.emplace_back(port);
+  clients.back().Send(Get("/metrics"));
+  ASSERT_TRUE(verdicts.WaitFor(3)) << "another peer";
+  const std::string plain = Exchange(port, Get("/api/v1/jobs"), own);
+  EXPECT_TRUE(plain.starts_with("HTTP/1.1 403 ")) << plain;
+  EXPECT_NE(plain.find("plain HTTP is answered on loopback only"), std::string::npos) << plain;
+  verdicts.Give({});
+}
+
+TEST_F(StatusServerTest, AVerdictThatComesAfterTheEndIsNoMatter) {
+  LateVerdicts verdicts;
+  StatusPages pages = Pages();
+  pages.authorize = verdicts.Hook();
+  auto server = Serve(std::move(pages));
+  RawClient client(server->port());
+  client.Send(Get("/metrics"));
+  ASSERT_TRUE(verdicts.WaitFor(1));
+  server = nullptr;
+  verdicts.Give({});
+  EXPECT_TRUE(client.EndsWithin(milliseconds(1'000)));
 }
 
 TEST_F(StatusServerTest, WhatIsWrongWithWhichFile) {

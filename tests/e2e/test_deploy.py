@@ -31,7 +31,9 @@ class Deploy(ClusterTestCase):
                                ("patch", "pods/status"), ("patch", "podgroups"),
                                ("patch", "queues/status"), ("create", "events"),
                                ("patch", "persistentvolumes"),
-                               ("patch", "persistentvolumeclaims")):
+                               ("patch", "persistentvolumeclaims"),
+                               ("create", "tokenreviews.authentication.k8s.io"),
+                               ("create", "subjectaccessreviews.authorization.k8s.io")):
             self.assertTrue(may(verb, resource, "-A"), (verb, resource))
         for verb, resource in (("get", "secrets"), ("create", "pods"), ("update", "nodes"),
                                ("delete", "podgroups"), ("delete", "nodes"), ("patch", "pods"),

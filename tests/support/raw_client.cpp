@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -126,6 +128,21 @@ bool RawClient::EndsWithin(milliseconds patience) {
   const auto until = Clock::now() + patience;
   while (ReceiveSome(until)) received_.clear();
   return ended_;
+}
+
+std::string OwnAddress() {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> all(first, ::freeifaddrs);
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET ||
+        (one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
+    char text[INET_ADDRSTRLEN] = "";
+    const auto& in = reinterpret_cast<const sockaddr_in&>(*one->ifa_addr);
+    if (inet_ntop(AF_INET, &in.sin_addr, text, sizeof text) != nullptr) return text;
+  }
+  return {};
 }
 
 std::string Exchange(int port, std::string_view request, const std::string& to) {

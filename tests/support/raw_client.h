@@ -40,6 +40,9 @@ class RawClient {
   std::string received_;
 };
 
+// An IPv4 address of this machine that is not loopback; empty: it has none.
+std::string OwnAddress();
+
 // Connects, sends, and receives until the end.
 std::string Exchange(int port, std::string_view request, const std::string& to = "127.0.0.1");
 
