@@ -1,5 +1,11 @@
 #include "kube/page_access.h"
 
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -442,6 +448,60 @@ TEST_F(PageAccessTest, WhereNoTokenMayBeSentNoneIsChecked) {
   EXPECT_EQ(Words(*verdict),
             "503 tokens cannot be checked here: the API server is reached over http://, to which "
             "no token is sent");
+}
+
+// As in krafla serve: the server's threads ask, the channel's thread answers.
+TEST_F(PageAccessTest, EachConcurrentRequestGetsOneVerdict) {
+  constexpr int kThreads = 4;
+  constexpr int kRequests = 500;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<HttpRequest> queue;
+  bool stop = false;
+  std::atomic<int> allowed = 0;
+  std::atomic<int> refused = 0;
+  PageAccess access({.send =
+                         [&](HttpRequest request) {
+                           const std::scoped_lock lock(mutex);
+                           queue.push_back(std::move(request));
+                           wake.notify_one();
+                         },
+                     .after = [](milliseconds, const std::function<void()>&) {},
+                     .cached_for = milliseconds(2),
+                     .most_cached = 3,
+                     .most_open = 1'000'000});
+  std::thread channel([&] {
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [&] { return stop || !queue.empty(); });
+      if (queue.empty()) return;
+      const HttpRequest request = std::move(queue.front());
+      queue.pop_front();
+      lock.unlock();
+      const bool token = request.target.ends_with("tokenreviews");
+      const bool bad = request.body.find("bad") != std::string::npos;
+      request.on_done({.status = 201, .body = !token ? kAllowed : bad ? kBad : kGood});
+      lock.lock();
+    }
+  });
+  const auto count = [&](const AccessVerdict& verdict) { ++(verdict.refusal ? refused : allowed); };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRequests; ++i) {
+        const std::string token = fmt::format("{}-{}", i % 2 == 0 ? "good" : "bad", (i + t) % 7);
+        if (const auto verdict = access.Authorize(From("Bearer " + token), count)) count(*verdict);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  {
+    const std::scoped_lock lock(mutex);
+    stop = true;
+  }
+  wake.notify_one();
+  channel.join();
+  EXPECT_EQ(allowed, kThreads * kRequests / 2);
+  EXPECT_EQ(refused, kThreads * kRequests / 2);
 }
 
 TEST_F(PageAccessTest, TheEndOfTheChannelIsNoNews) {

@@ -1,10 +1,12 @@
 """Who may read the pages from another machine: TLS, tokens, roles, on a real API server."""
+import collections
 import json
 import os
 import re
 import socket
 import ssl
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -81,6 +83,10 @@ class PageAccess(ClusterTestCase):
                               env={**os.environ, **variables},
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         return done.returncode, done.stdout, done.stderr
+
+    def resident_bytes(self, scheduler):
+        with open(f"/proc/{scheduler.process.pid}/statm") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
     def reviews(self):
         return [entry["objectRef"]["resource"] for entry in self.audit_entries()
@@ -187,6 +193,36 @@ class PageAccess(ClusterTestCase):
         proxy.stalled = False
         eventually("it works again", lambda: self.get("/metrics", reader)[0] == 200)
         proxy.close()
+
+    def test_made_up_tokens_do_not_burden_the_api_server(self):
+        reader = self.service_account("prometheus", "krafla-metrics-reader")
+        scheduler = self.serve()
+        self.assertEqual(self.get("/metrics", reader)[0], 200)
+        first = len(self.reviews())
+        memory = self.resident_bytes(scheduler)
+        answers = collections.Counter()
+
+        def knock(number):
+            for i in range(40):
+                answers[self.get("/metrics", f"made-up-{number}-{i}-" + "x" * 4000)[0]] += 1
+        begun = time.time()
+        threads = [threading.Thread(target=knock, args=(n,)) for n in range(16)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            self.assertEqual(scheduler.page("/livez")[0], 200)
+            self.assertEqual(self.get("/metrics", scheme="http", host="127.0.0.1")[0], 200)
+            time.sleep(0.2)
+        seconds = time.time() - begun
+        self.assertEqual(sum(answers.values()), 640)
+        self.assertEqual(set(answers) - {401, 503}, set(), answers)
+        reviews = len(self.reviews()) - first
+        self.assertLessEqual(reviews, 40 + 20 * (seconds + 1), f"{seconds} s")
+        self.assertLess(self.resident_bytes(scheduler) - memory, 20 << 20)
+        eventually("a good token is checked", lambda: self.get("/metrics", reader)[0] == 200,
+                   patience_s=5)
+        print(f"640 made-up tokens in {seconds:.1f} s: {dict(answers)}, {reviews} reviews, "
+              f"{(self.resident_bytes(scheduler) - memory) >> 10} KiB more")
 
     def test_a_missing_role_of_ours_is_503_and_named(self):
         reader = self.service_account("prometheus", "krafla-metrics-reader")
