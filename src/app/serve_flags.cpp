@@ -45,6 +45,8 @@ constexpr Flag kFlags[] = {
     {"priority-class", FlagKind::kBool, "true", "Follow PriorityClasses"},
     {"csi-storage", FlagKind::kBool, "true", "Follow CSI nodes and their volume limits"},
     {"ignored-provisioners", FlagKind::kList, "", "CSI drivers whose volumes are not counted"},
+    {"group-of-one", FlagKind::kText, "auto",
+     "When a pod without PodGroup is scheduled alone: auto, never or after=DURATION"},
     {"max-evictions-per-minute", FlagKind::kInt, "0",
      "At most so many evictions within a minute; 0: no limit but the configuration's"},
     {"max-evictions-per-cycle", FlagKind::kInt, "0",
@@ -326,6 +328,11 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
   options.priority_classes = reader.Bool("priority-class");
   options.csi_storage = reader.Bool("csi-storage");
   options.schedule_period = reader.Duration("schedule-period");
+  if (const auto policy = ParseGroupOfOnePolicy(reader.Text("group-of-one"))) {
+    options.group_of_one = *policy;
+  } else {
+    reader.Wrong("--group-of-one", policy.error().message);
+  }
   for (const std::string& label : reader.List("node-selector")) {
     const size_t colon = label.find(':');
     if (colon == std::string::npos || colon == 0) {

@@ -189,6 +189,16 @@ TEST(ServeFlags, MistakesAreAllNamed) {
         "\"here\"\n");
 }
 
+TEST(ServeFlags, WhenAPodIsScheduledAlone) {
+  using When = GroupOfOnePolicy::When;
+  EXPECT_EQ(Parse({}).options.group_of_one, GroupOfOnePolicy{.when = When::kAuto});
+  EXPECT_EQ(Parse({"--group-of-one=after=2s"}).options.group_of_one,
+            (GroupOfOnePolicy{.when = When::kAfter, .delay_ns = 2'000'000'000}));
+  Parse({"--group-of-one=soon"},
+        "--group-of-one: error: expected auto, never or after=DURATION such as after=5s (0s: at "
+        "once), got \"soon\"\n");
+}
+
 TEST(ServeFlags, TheArgumentsOfVolcanosChartAreTaken) {
   const ServeFlags flags = Parse({"--logtostderr", "--enable-metrics=true", "-v=3", "2>&1"});
   EXPECT_EQ(flags.options.verbosity, 3);

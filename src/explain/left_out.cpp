@@ -189,9 +189,14 @@ std::optional<Explanation> LeftOutObjects::ExplainPodOfNoGroup(std::string_view 
                                                                const Cluster& cluster) const {
   if (!pod_ || !pod_->waits || pod_->group != kEmptyStr) return std::nullopt;
   Explanation e{.kind = std::string(kind), .name = names_.asked_for};
+  if (group_wait_ != GroupWait::kNone) {
+    e.answer = fmt::format("{} {}", pod_name_, PodAwaitsGroup(group_wait_));
+    return e;
+  }
   const std::string own_group = fmt::format(
-      "it names no PodGroup: krafla serve takes it as a group of its own, in the queue "
-      "that {} names, else in {}",
+      "it names no PodGroup: krafla serve schedules it as a singleton PodGroup, in the queue "
+      "that {} names, else in {}; where Volcano's controllers are seen it waits for theirs "
+      "(--group-of-one)",
       keys::kQueueName, Quoted(names_.default_queue));
   if (const std::optional<std::string> queue = MissingQueue(pod_->queue, cluster)) {
     e.answer = fmt::format("{} waits: its queue {} {}", pod_name_, Quoted(*queue),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cluster_state/forwarding_sink.h"
+#include "cluster_state/group_wait.h"
 #include "explain/explanation.h"
 
 namespace krafla {
@@ -33,6 +34,10 @@ class LeftOutObjects final : public ForwardingSink {
   // Of the object that is asked for, if the cluster has no table entry that could tell it. `kind`
   // is job or pod; others are never left out.
   std::optional<Explanation> Explain(std::string_view kind, const Cluster& cluster) const;
+  // Why the pod that is asked for waits for its PodGroup, as a running scheduler has decided.
+  void SetGroupWait(GroupWait wait) { group_wait_ = wait; }
+  // The pod that is asked for, if it names no PodGroup: "namespace/name".
+  const std::string& pod_name() const { return pod_name_; }
   // What a job's own explanation cannot know: pods of it that wait for another scheduler, and that
   // the PriorityClass it names does not exist.
   void AddTo(Explanation& explanation) const;
@@ -65,6 +70,7 @@ class LeftOutObjects final : public ForwardingSink {
   std::optional<std::string> MissingQueue(StrId queue, const Cluster& cluster) const;
 
   Names names_;
+  GroupWait group_wait_ = GroupWait::kNone;
   std::string pod_name_;                                // that asked_for may be the group of
   std::unordered_map<uint64_t, StrId> queue_of_group_;  // by namespace and name
   std::optional<StrId> group_queue_;                    // of the PodGroup that is asked for

@@ -50,6 +50,25 @@ std::string PodWithoutGroup(std::string_view group) {
       Quoted(group), keys::kGroupName);
 }
 
+std::string PodAwaitsGroup(GroupWait wait) {
+  switch (wait) {
+    case GroupWait::kControllers:
+      return "waits for its PodGroup: Volcano's controllers are seen; the pod names no PodGroup "
+             "yet; without controllers, krafla serve --group-of-one=after=5s schedules it alone";
+    case GroupWait::kNever:
+      return fmt::format(
+          "waits for its PodGroup: --group-of-one=never; the pod names no PodGroup yet; name one "
+          "in {}",
+          keys::kGroupName);
+    case GroupWait::kDelay:
+      return "waits for its PodGroup: the pod names none yet, and is scheduled alone when the "
+             "delay of --group-of-one has passed";
+    case GroupWait::kNone:
+      break;
+  }
+  return {};
+}
+
 std::string PodWithoutClaim(std::string_view claim, bool ephemeral) {
   if (ephemeral)
     return fmt::format(

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "cluster_state/group_wait.h"
 #include "model/cluster.h"
 
 namespace krafla {
@@ -23,6 +24,8 @@ std::string PodOfGroupWithoutQueue(std::string_view group, std::string_view queu
                                    const Cluster& cluster);
 // Of a pod that names a PodGroup that is not there.
 std::string PodWithoutGroup(std::string_view group);
+// Of a pod that names no PodGroup and is not scheduled without one.
+std::string PodAwaitsGroup(GroupWait wait);
 // Of a pod that is left out of every cycle for it. `ephemeral`: it should have been made for the
 // pod.
 std::string PodWithoutClaim(std::string_view claim, bool ephemeral);

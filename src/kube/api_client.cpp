@@ -25,6 +25,17 @@ std::string Describe(const HttpResponse& response) {
   return message.starts_with(status + " ") ? message : fmt::format("{} {}", status, message);
 }
 
+// The words of k8s.io/apiserver: `admission webhook "w" denied the request: …`, `… is forbidden:
+// ValidatingAdmissionPolicy 'p' with binding 'b' denied request: …`. The code is the webhook's.
+bool IsRefusedByAdmission(const HttpResponse& response) {
+  if (response.status < 400 || response.status >= 500) return false;
+  const std::string message = MessageOf(response.body);
+  return (message.find("admission webhook ") != std::string::npos &&
+          message.find(" denied the request") != std::string::npos) ||
+         (message.find("ValidatingAdmissionPolicy ") != std::string::npos &&
+          message.find(" denied request") != std::string::npos);
+}
+
 Timestamp WallClock() {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   return {std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count()};

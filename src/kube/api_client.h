@@ -32,6 +32,10 @@ bool WantsHttps(const HttpResponse& response);
 // For messages: "409 pod web-0 is already assigned to node n1".
 std::string Describe(const HttpResponse& response);
 
+// An admission webhook or a ValidatingAdmissionPolicy refuses it: it may decide otherwise later,
+// although the object is as it was.
+bool IsRefusedByAdmission(const HttpResponse& response);
+
 Timestamp WallClock();
 
 // What is left of a wait that began at `since`, rounded up: nothing is told too early. A clock that

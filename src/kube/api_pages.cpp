@@ -20,6 +20,14 @@ constexpr std::chrono::seconds kViewPatience{20};
 // A state that does not change is looked at again all the same: windows open and close.
 constexpr int64_t kOldestViewNs = 10 * Timestamp::kNsPerSecond;
 
+// `pod`: "namespace/name".
+GroupWait WaitForGroup(const StateKeeper::Snapshot& state, std::string_view pod) {
+  for (const KeptState::Entry& entry : state.entries)
+    if (entry.object.mark.what == AssumedMark::What::kAwaitsGroup && entry.key == pod)
+      return GroupWaitOf(entry.object.mark.to).value_or(GroupWait::kNone);
+  return GroupWait::kNone;
+}
+
 ApiAnswer ErrorAnswer(int status, const std::string& message,
                       std::optional<int> retry_after_s = {}) {
   JsonWriter json;
@@ -326,6 +334,7 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
     });
     world.SetConfig(*config);
     world.Fill(state.entries);
+    left_out->SetGroupWait(WaitForGroup(state, left_out->pod_name()));
     Cluster cluster = std::move(world.live().cluster());
     std::optional<Explanation> explanation = left_out->Explain(kind, cluster);
     if (!explanation) {

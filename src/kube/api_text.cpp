@@ -44,7 +44,47 @@ struct Metadata {
   bool initial_events_end = false;
 };
 
-bool ReadMetadata(ondemand::value value, Metadata& meta) {
+template <class Fn>
+void ForEachItem(ondemand::value value, Fn&& fn) {
+  ondemand::array list;
+  if (value.get_array().get(list)) return;
+  for (auto result : list) {
+    ondemand::value item;
+    if (std::move(result).get(item)) return;
+    fn(item);
+  }
+}
+
+void ReadOwners(ondemand::value owners, ObjectHead& head) {
+  ForEachItem(owners, [&](ondemand::value owner) {
+    std::string_view uid;
+    bool is_controller = false;
+    ForEachField(owner, [&](std::string_view key, ondemand::value field) {
+      if (key == "uid") uid = TextOf(field);
+      if (key == "controller")
+        is_controller = !field.get_bool().get(is_controller) && is_controller;
+    });
+    if (is_controller) head.controller_uid = uid;
+  });
+}
+
+// The field managers of Volcano's controller manager: that of its name, and the one by which its
+// queue controller applies a queue's state.
+bool IsVolcanoController(std::string_view manager) {
+  return manager == "vc-controller-manager" || manager == "queue-controller";
+}
+
+void ReadManagers(ondemand::value fields, ObjectHead& head) {
+  ForEachItem(fields, [&](ondemand::value entry) {
+    ForEachField(entry, [&](std::string_view key, ondemand::value field) {
+      if (key == "manager" && IsVolcanoController(TextOf(field)))
+        head.written_by_controllers = true;
+    });
+  });
+}
+
+// `with_managers`: managedFields are long, and of most objects they say nothing.
+bool ReadMetadata(ondemand::value value, bool with_managers, Metadata& meta) {
   return ForEachField(value, [&](std::string_view key, ondemand::value field) {
     if (key == "name") {
       meta.head.name = TextOf(field);
@@ -54,6 +94,10 @@ bool ReadMetadata(ondemand::value value, Metadata& meta) {
       meta.head.uid = TextOf(field);
     } else if (key == "resourceVersion") {
       meta.head.resource_version = TextOf(field);
+    } else if (key == "ownerReferences") {
+      ReadOwners(field, meta.head);
+    } else if (with_managers && key == "managedFields") {
+      ReadManagers(field, meta.head);
     } else if (key == "annotations") {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
         if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
@@ -81,15 +125,19 @@ struct ApiTextParser::Parsers {
     Metadata meta;
     bool has_metadata = false;
     bool is_pod_group = false;
+    bool is_queue = false;
     // Metadata comes first as a rule; only a PodGroup is looked at further.
     for (auto result : root) {
       ondemand::field field;
       std::string_view key;
       if (std::move(result).get(field) || field.unescaped_key().get(key)) return Fail("is broken");
       if (key == "kind") {
-        is_pod_group = TextOf(field.value()) == "PodGroup";
+        const std::string_view kind = TextOf(field.value());
+        is_pod_group = kind == "PodGroup";
+        is_queue = kind == "Queue";
       } else if (key == "metadata") {
-        if (!ReadMetadata(field.value(), meta)) return Fail("has metadata that cannot be read");
+        if (!ReadMetadata(field.value(), is_pod_group || is_queue, meta))
+          return Fail("has metadata that cannot be read");
         has_metadata = true;
         if (!is_pod_group) break;
       } else if (key == "status" && is_pod_group) {

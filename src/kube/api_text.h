@@ -19,6 +19,9 @@ struct ObjectHead {
   std::string name;
   std::string uid;
   std::string resource_version;
+  std::string controller_uid;  // of the ownerReference with controller: true
+  // Of a Queue or a PodGroup: one of Volcano's controllers has written it, as managedFields say.
+  bool written_by_controllers = false;
   // Of a PodGroup.
   std::string status;  // as JSON: what is written there next is made of it
   GroupMemory memory;  // our own annotations

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 namespace krafla {
 namespace {
 
@@ -90,6 +92,39 @@ TEST(ApiText, APodGroupKeepsItsStatus) {
                 .value()
                 .status,
             "");
+}
+
+TEST(ApiText, TheOwnerThatIsTheControllerIsKept) {
+  ApiTextParser parser;
+  const auto uid = [&](const std::string& owners) {
+    return parser
+        .ParseHead(Padded(R"({"kind":"Pod","metadata":{"name":"p","ownerReferences":)" + owners +
+                          R"(,"resourceVersion":"7"}})"))
+        .value()
+        .controller_uid;
+  };
+  EXPECT_EQ(uid(R"([{"kind":"X","uid":"a"},{"kind":"Y","uid":"b","controller":true}])"), "b");
+  EXPECT_EQ(uid(R"([{"controller":true,"uid":"c"},{"uid":"d","controller":false}])"), "c");
+  for (const char* none : {"[]", "{}", "7", "null", R"([{"uid":"a"}])", R"([7,null])",
+                           R"([{"uid":"a","controller":"true"}])"})
+    EXPECT_EQ(uid(none), "") << none;
+}
+
+TEST(ApiText, WhatVolcanosControllersHaveWrittenIsKnownByItsManagers) {
+  ApiTextParser parser;
+  const auto written = [&](const std::string& kind, const std::string& manager) {
+    return parser
+        .ParseHead(Padded(
+            fmt::format(R"({{"kind":"{}","metadata":{{"managedFields":[{{"manager":"kubectl"}},)"
+                        R"({{"fieldsV1":{{"f:status":{{}}}},"manager":"{}"}}],"name":"x"}}}})",
+                        kind, manager)))
+        .value()
+        .written_by_controllers;
+  };
+  EXPECT_TRUE(written("PodGroup", "vc-controller-manager"));
+  EXPECT_TRUE(written("Queue", "queue-controller"));
+  EXPECT_FALSE(written("Queue", "vc-scheduler"));
+  EXPECT_FALSE(written("Pod", "vc-controller-manager")) << "not looked at";
 }
 
 TEST(ApiText, MessagesOfRefusals) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,10 +69,19 @@ class ClusterMirror::Sink final : public OverlaySink {
     return JobPhase::kRunning;
   }
 
+  GroupWait WaitForGroup(const Task& task) override {
+    return mirror_.lone_.Note(Key(task.ns, task.name), strings().Text(task.uid), mirror_.owned_,
+                              mirror_.SteadyNs());
+  }
+  void NeedsNoGroup(const Task& task) override {
+    if (!mirror_.lone_.empty()) mirror_.lone_.Forget(Key(task.ns, task.name));
+  }
+
   ClusterMirror& mirror_;
 };
 
-ClusterMirror::ClusterMirror(MirrorOptions options) : options_(std::move(options)) {
+ClusterMirror::ClusterMirror(MirrorOptions options)
+    : options_(std::move(options)), lone_(options_.group_of_one) {
   live_ = std::make_unique<LiveCluster>(options_.build);
   volumes_ = std::make_unique<VolumeExpectations>(
       *live_, [this](std::string_view kind, const std::string& key, const AssumedMark& mark) {
@@ -165,11 +175,55 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   object.status = std::move(message.head.status);
   object.memory = std::move(message.head.memory);
   if (message.kind == WatchedKind::kPodGroup) changed_groups_.push_back(key);
+  if (lone_.looks_for_controllers()) LookForControllers(message.kind, key, message.head);
   Decode(message, key);
+}
+
+int64_t ClusterMirror::SteadyNs() const {
+  if (options_.steady_ns) return options_.steady_ns();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Volcano's PodGroup controller names a PodGroup after the owner of its pods, or after the pod.
+void ClusterMirror::LookForControllers(WatchedKind kind, const std::string& key,
+                                       const ObjectHead& head) {
+  if (kind != WatchedKind::kQueue && kind != WatchedKind::kPodGroup) return;
+  constexpr std::string_view kPrefix = "podgroup-";
+  const std::string_view name = head.name;
+  const bool named_so = kind == WatchedKind::kPodGroup && !head.controller_uid.empty() &&
+                        name.starts_with(kPrefix) &&
+                        name.substr(kPrefix.size()) == head.controller_uid;
+  if (!head.written_by_controllers && !named_so) return;
+  if (options_.log)
+    options_.log(fmt::format(
+        "Volcano's controllers are seen; pods without PodGroup wait for theirs {}={} sign={}",
+        kind == WatchedKind::kQueue ? "queue" : "podgroup", key,
+        named_so ? "name" : "managedFields"));
+  for (const std::string& pod : lone_.SeeControllers()) SetGroupWait(pod, GroupWait::kControllers);
+}
+
+bool ClusterMirror::ReleaseLonePods() {
+  const std::vector<std::string> due = lone_.TakeDue(SteadyNs());
+  for (const std::string& pod : due) SetGroupWait(pod, GroupWait::kNone);
+  return !due.empty();
+}
+
+void ClusterMirror::SetGroupWait(const std::string& pod, GroupWait wait) {
+  if (!sink_->SetAwaitsGroup(pod, wait != GroupWait::kNone) || !observer_) return;
+  RecordedChange change{.what = RecordedChange::What::kMark, .kind = "Pod", .key = pod};
+  if (wait == GroupWait::kNone) {
+    change.phase = JobPhase::kPending;
+  } else {
+    change.mark = {AssumedMark::What::kAwaitsGroup, std::string(WordOf(wait))};
+  }
+  observer_(std::move(change));
 }
 
 void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
   sink_->Begin();
+  owned_ = !message.head.controller_uid.empty();
   const std::string title = ObjectTitle(message.kind, message.head);
   if (message.parcel != nullptr) {
     std::vector<std::string> problems = std::move(message.parcel->problems);
@@ -217,7 +271,10 @@ void ClusterMirror::EndListing(WatchedKind kind) {
 
 void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
   if (Known(kind).erase(key) == 0) return;
-  if (kind == WatchedKind::kPod) expected_.erase(key);
+  if (kind == WatchedKind::kPod) {
+    expected_.erase(key);
+    lone_.Forget(key);
+  }
   if (kind == WatchedKind::kVolume) volumes_->VolumeGone(key);
   if (kind == WatchedKind::kClaim) volumes_->ClaimGone(key);
   if (kind == WatchedKind::kPodGroup) {

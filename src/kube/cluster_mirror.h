@@ -4,7 +4,8 @@
 //     change, and what is no longer there is taken out.
 //   - What was asked for and not yet seen. A pod that is being bound stays so although somebody's
 //     older news about it arrives, and so does a volume that is being given to a claim.
-//   - A group of one for every pod of ours that names no PodGroup.
+//   - A singleton PodGroup for every pod of ours that names no PodGroup, once LonePods says that
+//     it is scheduled so.
 // An object that cannot be read is named once and left as it was.
 //
 // Owned by the scheduling thread.
@@ -25,6 +26,7 @@
 #include "cluster_state/live_cluster.h"
 #include "config/scheduler_config.h"
 #include "kube/inbox.h"
+#include "kube/lone_pods.h"
 #include "kube/volume_expectations.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
@@ -39,6 +41,9 @@ struct MirrorOptions {
   // Only nodes with one of these labels count; empty: all nodes do.
   NodeLabels node_labels;
   std::vector<WatchedKind> kinds;  // that are followed
+  GroupOfOnePolicy group_of_one;
+  // A clock that nobody sets, in nanoseconds; empty: the machine's.
+  std::function<int64_t()> steady_ns;
   std::function<void(const std::string& line)> log;
 };
 
@@ -66,6 +71,16 @@ class ClusterMirror {
 
   // Somebody else decides.
   void SetFollows(bool follows) { follows_ = follows; }
+
+  // Pods that name no PodGroup and have waited long enough for one become singleton PodGroups.
+  // True: some did.
+  bool ReleaseLonePods();
+  // When that is to be done next, by the steady clock.
+  std::optional<int64_t> next_release_ns() const { return lone_.next_ns(); }
+  // Why the pod ("namespace/name") waits for its PodGroup; kNone: it does not.
+  GroupWait WaitForGroup(const std::string& pod) const { return lone_.Find(pod); }
+  // Volcano's controllers were seen; known only while the policy is `auto`.
+  bool controllers_seen() const { return lone_.controllers_seen(); }
 
   // What was decided counts until it is seen, or until it has failed and the pod is read again.
   void ExpectBinding(const std::string& key, const std::string& uid, const std::string& node);
@@ -125,6 +140,9 @@ class ClusterMirror {
   void EndListing(WatchedKind kind);
   void MakeDecoder();
   void Decode(ObjectMessage& message, const std::string& key);
+  int64_t SteadyNs() const;
+  void LookForControllers(WatchedKind kind, const std::string& key, const ObjectHead& head);
+  void SetGroupWait(const std::string& pod, GroupWait wait);
   void Report(const std::string& object, const std::vector<std::string>& problems);
 
   MirrorOptions options_;
@@ -141,6 +159,8 @@ class ClusterMirror {
   std::array<bool, kWatchedKindCount> listed_{};
   size_t synced_ = 0;
   bool follows_ = false;
+  LonePods lone_;
+  bool owned_ = false;  // the pod that is being decoded has a controller owner
   std::unordered_map<std::string, Expectation> expected_;
   std::unordered_map<std::string, JobPhase> expected_phases_;
   std::vector<std::string> changed_groups_;

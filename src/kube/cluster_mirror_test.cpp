@@ -17,6 +17,7 @@ class ClusterMirrorTest : public ::testing::Test {
     MirrorOptions options;
     for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
     options.log = [this](const std::string& line) { log.push_back(line); };
+    options.steady_ns = [this] { return steady_ns; };
     mirror.emplace(std::move(options));
     for (const WatchedKindInfo& info : kWatchedKinds) Mark(What::kSyncBegins, info.kind);
     See(WatchedKind::kNamespace, Object("v1", "Namespace", "", "a"));
@@ -61,6 +62,35 @@ class ClusterMirrorTest : public ::testing::Test {
   }
   TaskStatus Status(const std::string& name) { return Facts(name)->task.status; }
 
+  // A pod of a ReplicaSet, as its controller creates it: without PodGroup.
+  static std::string OwnedPod(const std::string& name, int version = 1,
+                              const std::string& annotations = "", const std::string& node = "") {
+    std::string pod = Pod(name, version, node, "Pending", annotations);
+    pod.insert(pod.find(R"("annotations")"),
+               R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs",)"
+               R"("uid":"rs1","controller":true}],)");
+    return pod;
+  }
+  // The PodGroup that Volcano's controllers create for it.
+  static std::string ControllersGroup() {
+    std::string group = Object("scheduling.volcano.sh/v1beta1", "PodGroup", "a", "podgroup-rs1",
+                               R"("spec":{"minMember":2})");
+    group.insert(group.find(R"("annotations")"),
+                 R"("ownerReferences":[{"kind":"ReplicaSet","uid":"rs1","controller":true}],)");
+    return group;
+  }
+  static std::string Queue(const std::string& manager) {
+    std::string queue = Object("scheduling.volcano.sh/v1beta1", "Queue", "", "default",
+                               R"("spec":{},"status":{"state":"Open"})", 2);
+    queue.insert(queue.find(R"("annotations")"),
+                 fmt::format(R"("managedFields":[{{"manager":"kubectl","operation":"Update"}},)"
+                             R"({{"manager":"{}","subresource":"status"}}],)",
+                             manager));
+    return queue;
+  }
+  size_t Jobs() { return mirror->live().cluster().jobs.size(); }
+
+  int64_t steady_ns = 1'000'000'000;
   std::vector<std::string> log;
   std::optional<ClusterMirror> mirror;
   ApiTextParser parser;
@@ -176,6 +206,90 @@ TEST_F(ClusterMirrorTest, APodWithoutPodGroupIsAGroupOfOne) {
   See(WatchedKind::kPod, Pod("p2"));
   Lose(WatchedKind::kPod, "a", "p2");
   EXPECT_EQ(mirror->live().cluster().jobs.size(), 0u);
+}
+
+TEST_F(ClusterMirrorTest, APodWithAnOwnerIsScheduledAloneOnlyAfterADelay) {
+  See(WatchedKind::kPod, OwnedPod("p1"));
+  EXPECT_EQ(Jobs(), 0u) << "its PodGroup may be created";
+  EXPECT_EQ(mirror->live().FindStranded().pods.size(), 1u) << "it is known to wait";
+  EXPECT_EQ(mirror->WaitForGroup("a/p1"), GroupWait::kDelay);
+  ASSERT_EQ(mirror->next_release_ns(), steady_ns + LonePods::kOwnedPodDelayNs);
+  EXPECT_FALSE(mirror->ReleaseLonePods());
+  steady_ns += LonePods::kOwnedPodDelayNs;
+  EXPECT_TRUE(mirror->ReleaseLonePods());
+  EXPECT_EQ(Jobs(), 1u);
+  EXPECT_EQ(mirror->next_release_ns(), std::nullopt);
+  EXPECT_EQ(mirror->WaitForGroup("a/p1"), GroupWait::kNone);
+  // Seen again it stays so.
+  See(WatchedKind::kPod, OwnedPod("p1", 2));
+  EXPECT_EQ(Jobs(), 1u);
+  EXPECT_TRUE(mirror->live().FindStranded().pods.empty());
+}
+
+TEST_F(ClusterMirrorTest, APodThatGetsItsPodGroupInTimeIsNeverASingleton) {
+  See(WatchedKind::kPod, OwnedPod("p1"));
+  See(WatchedKind::kPodGroup, ControllersGroup());
+  See(WatchedKind::kPod, OwnedPod("p1", 2, R"("scheduling.k8s.io/group-name":"podgroup-rs1")"));
+  ASSERT_EQ(Jobs(), 1u);
+  EXPECT_EQ(mirror->live().cluster().JobKey(JobId{0}), "a/podgroup-rs1");
+  EXPECT_EQ(mirror->next_release_ns(), std::nullopt);
+  steady_ns += 2 * LonePods::kOwnedPodDelayNs;
+  EXPECT_FALSE(mirror->ReleaseLonePods());
+  EXPECT_EQ(Jobs(), 1u);
+}
+
+TEST_F(ClusterMirrorTest, VolcanosControllersAreSeenByThePodGroupsTheyCreate) {
+  See(WatchedKind::kPod, Pod("before"));
+  EXPECT_EQ(Jobs(), 1u);
+  See(WatchedKind::kPodGroup, ControllersGroup());
+  EXPECT_TRUE(mirror->controllers_seen());
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0],
+            "Volcano's controllers are seen; pods without PodGroup wait for theirs "
+            "podgroup=a/podgroup-rs1 sign=name");
+  EXPECT_EQ(Jobs(), 1u) << "the PodGroup; the pod that was a singleton waits for its own";
+  EXPECT_EQ(mirror->WaitForGroup("a/before"), GroupWait::kControllers);
+  See(WatchedKind::kPod, Pod("after"));
+  EXPECT_EQ(mirror->WaitForGroup("a/after"), GroupWait::kControllers);
+  // They stay seen when what they created goes.
+  Lose(WatchedKind::kPodGroup, "a", "podgroup-rs1");
+  See(WatchedKind::kPod, Pod("later"));
+  EXPECT_EQ(mirror->WaitForGroup("a/later"), GroupWait::kControllers);
+  EXPECT_EQ(Jobs(), 0u);
+}
+
+TEST_F(ClusterMirrorTest, VolcanosControllersAreSeenByTheirNameInManagedFields) {
+  See(WatchedKind::kQueue, Queue("krafla"));
+  EXPECT_FALSE(mirror->controllers_seen()) << "a state that a user has set";
+  std::string later = Queue("queue-controller");
+  later.replace(later.find(R"("resourceVersion":"2")"), 21, R"("resourceVersion":"3")");
+  See(WatchedKind::kQueue, later);
+  EXPECT_TRUE(mirror->controllers_seen());
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_TRUE(log[0].ends_with("queue=default sign=managedFields")) << log[0];
+}
+
+TEST_F(ClusterMirrorTest, APodGroupThatOnlyLooksLikeTheirsIsNoSign) {
+  See(WatchedKind::kPodGroup,
+      Object("scheduling.volcano.sh/v1beta1", "PodGroup", "a", "podgroup-rs1"));
+  EXPECT_FALSE(mirror->controllers_seen()) << "it has no owner of that UID";
+}
+
+TEST_F(ClusterMirrorTest, APodThatIsBoundOrBeingBoundNeedsNoPodGroup) {
+  See(WatchedKind::kPod, Pod("binds"));
+  mirror->ExpectBinding("a/binds", "u-binds", "n1");
+  See(WatchedKind::kPod, Pod("binds", 2));
+  See(WatchedKind::kPod, OwnedPod("runs", 1, "", "n1"));
+  See(WatchedKind::kPodGroup, ControllersGroup());
+  EXPECT_EQ(Status("binds"), TaskStatus::kBinding);
+  EXPECT_EQ(mirror->WaitForGroup("a/binds"), GroupWait::kNone);
+  EXPECT_EQ(mirror->WaitForGroup("a/runs"), GroupWait::kNone);
+  EXPECT_EQ(Jobs(), 3u);
+  // The binding failed, and the pod is read again: then it waits.
+  mirror->ForgetExpectation("a/binds", "u-binds");
+  See(WatchedKind::kPod, Pod("binds", 3), What::kReread);
+  EXPECT_EQ(mirror->WaitForGroup("a/binds"), GroupWait::kControllers);
+  EXPECT_EQ(Jobs(), 2u);
 }
 
 TEST_F(ClusterMirrorTest, APhaseThatWasDecidedStaysUntilItIsSeen) {

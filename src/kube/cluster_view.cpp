@@ -92,6 +92,9 @@ class ViewMaker {
       losses.last = std::max(losses.last, past.at);
       if (past.what.for_other) losses.for_others.insert(past.at);
     }
+    for (const KeptState::Entry& entry : state.entries)
+      if (entry.object.mark.what == AssumedMark::What::kAwaitsGroup)
+        group_waits_[entry.key] = GroupWaitOf(entry.object.mark.to).value_or(GroupWait::kNone);
     FindWhatIsMissing();
     access_ = {.named_zones = s_.compat.named_zones,
                .needs_annotation = s_.compat.implied_zone,
@@ -234,7 +237,8 @@ class ViewMaker {
                                                       : live_.default_queue();
       std::string why;
       if (facts == nullptr) {
-        why = PodWithoutGroup(name);
+        why = AwaitsGroup(ns, name);
+        if (why.empty()) why = PodWithoutGroup(name);
       } else if (group.waiting > 0 || facts->job.phase == JobPhase::kPending) {
         why = name.starts_with(kGroupOfOnePrefix) ? PodWithoutQueue(queue, named, c_)
                                                   : GroupWithoutQueue(queue, named, c_);
@@ -255,6 +259,15 @@ class ViewMaker {
       EndJob(json, why, fmt::format("{}/{}", ns, name));
       rows.push_back({group.ns, group.name, {std::string(ns), std::string(queue), json.text()}});
     }
+  }
+
+  // Of a pod that names no PodGroup and waits for one, by the name of the singleton PodGroup that
+  // it would be; else nothing.
+  std::string AwaitsGroup(std::string_view ns, std::string_view group) const {
+    if (!group.starts_with(kGroupOfOnePrefix)) return {};
+    const auto pod =
+        group_waits_.find(fmt::format("{}/{}", ns, group.substr(kGroupOfOnePrefix.size())));
+    return pod == group_waits_.end() ? std::string() : PodAwaitsGroup(pod->second);
   }
 
   // Of a job in the tables, or of one that is stranded.
@@ -417,6 +430,7 @@ class ViewMaker {
   const LiveCluster& live_;
   std::map<std::string, Losses> losses_;  // by job
   const TruthBefore& before_;
+  std::map<std::string, GroupWait> group_waits_;  // by pod
   WhyWaiting why_;
   NodeSizes sizes_;
   std::map<uint64_t, std::string> left_out_;  // of jobs: a pod of theirs that no cycle looks at

@@ -31,8 +31,14 @@ void DesiredWrites::Want(const std::string& key, std::string wish, HttpRequest r
 
 void DesiredWrites::Flush() {
   std::vector<std::string> held_back;
-  for (const auto& [key, entry] : entries_)
-    if (entry.wanted && !entry.in_flight && entry.failures == 0) held_back.push_back(key);
+  for (auto& [key, entry] : entries_) {
+    if (!entry.wanted || entry.in_flight) continue;
+    if (entry.failures == 0) held_back.push_back(key);
+    if (!entry.refused_by_admission) continue;
+    --open_;
+    entry.wanted = false;
+    entry.in_line = false;
+  }
   std::sort(held_back.begin(), held_back.end());
   for (const std::string& key : held_back) Send(key);
 }
@@ -77,7 +83,11 @@ void DesiredWrites::Send(const std::string& key) {
     Entry& sent = entries_.at(key);
     sent.in_flight = false;
     --in_flight_;
-    if (IsTransient(response) && !sent.forgotten) {
+    const bool first_refusal = !sent.refused_by_admission;
+    sent.refused_by_admission = IsRefusedByAdmission(response);
+    if (sent.refused_by_admission && first_refusal && options_.on_refused)
+      options_.on_refused(key, response);
+    if ((IsTransient(response) || sent.refused_by_admission) && !sent.forgotten) {
       // As it was: the wish is open still, unless there is a newer one.
       if (sent.wanted) --open_;
       sent.wanted = true;
@@ -95,7 +105,8 @@ void DesiredWrites::Send(const std::string& key) {
       ++refused_;
       sent.confirmed.clear();
       // Gone is no news: the watch tells.
-      if (response.status != 404 && options_.on_refused) options_.on_refused(key, response);
+      if (response.status != 404 && !sent.refused_by_admission && options_.on_refused)
+        options_.on_refused(key, response);
     }
     if (sent.forgotten && !sent.wanted && !sent.timer) {
       entries_.erase(key);

@@ -24,7 +24,8 @@ class DesiredWrites {
     std::chrono::milliseconds first_delay{0};
     std::chrono::milliseconds calm{0};
     size_t most_at_once = 32;
-    // The server will not have it, and asking again would not help.
+    // The server will not have it, and asking again would not help. Also called when an admission
+    // webhook begins to refuse it: that is asked again with growing waits.
     std::function<void(const std::string& key, const HttpResponse& response)> on_refused;
   };
 
@@ -33,7 +34,8 @@ class DesiredWrites {
   // `wish` says what is wanted in a form that can be compared: the same as last time is not written
   // again. `urgent`: not held back.
   void Want(const std::string& key, std::string wish, HttpRequest request, bool urgent);
-  // What is only held back to keep calm is sent now.
+  // What is only held back to keep calm is sent now; what admission webhooks refuse is given up.
+  // For the end.
   void Flush();
   // The object is gone, or somebody else's.
   void Forget(const std::string& key);
@@ -53,6 +55,7 @@ class DesiredWrites {
     bool in_line = false;  // its turn comes when others have been answered
     bool forgotten = false;
     bool timer = false;
+    bool refused_by_admission = false;  // the last answer
     int failures = 0;
     Timestamp sent;
   };

@@ -118,6 +118,39 @@ TEST_F(DesiredWritesTest, ARefusalIsToldAndTheNextWishIsTried) {
   EXPECT_EQ(writes->open(), 1u);
 }
 
+constexpr const char* kWebhookDenies =
+    R"({"kind":"Status","message":"admission webhook \"w.x\" denied the request: not now"})";
+
+TEST_F(DesiredWritesTest, WhatAnAdmissionWebhookRefusesIsWrittenWhenItAllowsIt) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  client.Answer(403, kWebhookDenies);
+  EXPECT_EQ(refused, (Lines{"a"}));
+  EXPECT_EQ(writes->open(), 1u) << "the wish stays";
+  client.Pass(milliseconds(200));
+  client.Answer(400, kWebhookDenies);
+  EXPECT_EQ(refused, (Lines{"a"})) << "said once";
+  client.Pass(milliseconds(400));
+  client.Answer(200);
+  EXPECT_EQ(client.bodies, (Lines{"1", "1", "1"}));
+  EXPECT_EQ(writes->open(), 0u);
+  EXPECT_EQ(writes->written(), 1u);
+  // It refuses again: that is said again.
+  Want("a", "2");
+  client.Answer(403, kWebhookDenies);
+  EXPECT_EQ(refused, (Lines{"a", "a"}));
+}
+
+TEST_F(DesiredWritesTest, AtTheEndWhatAnAdmissionWebhookRefusesIsGivenUp) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  client.Answer(403, kWebhookDenies);
+  writes->Flush();
+  EXPECT_EQ(writes->open(), 0u);
+  client.Pass(milliseconds(60'000));
+  EXPECT_EQ(client.bodies, (Lines{"1"}));
+}
+
 TEST_F(DesiredWritesTest, WhoWaitsInLineIsWrittenAsItIsWhenItsTurnComes) {
   most_at_once = 2;
   Make(milliseconds(0), milliseconds(0));

@@ -96,6 +96,7 @@ bool LiveScheduler::Idle() const {
 bool LiveScheduler::Run(milliseconds patience) {
   config_check_ = Clock::now() + kConfigPeriod;
   while (Take(NextWake())) {
+    if (parts_.mirror.ReleaseLonePods()) something_new_ = true;
     if (!ready_ && parts_.mirror.synced()) {
       ready_ = true;
       Log(fmt::format(
@@ -135,6 +136,8 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   const auto now = Clock::now();
   auto wake = now + std::chrono::seconds(60);
   if (options_.changed_config) wake = std::min(wake, config_check_);
+  if (const std::optional<int64_t> release = parts_.mirror.next_release_ns())
+    wake = std::min(wake, Clock::time_point(std::chrono::nanoseconds(*release)));
   if (!ready_) return wake;
   if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
   if (changed_since_) {
@@ -259,7 +262,7 @@ void LiveScheduler::CreateQueue(const std::string& name, bool reclaimable, int a
         if (response.status == 409) return;  // somebody was faster
         Log(fmt::format("queue cannot be created name={} error={}", name,
                         LogQuoted(Describe(response))));
-        if (!IsTransient(response)) return;
+        if (!IsTransient(response) && !IsRefusedByAdmission(response)) return;
         parts_.client.After(
             std::max(response.retry_after.value_or(milliseconds(0)),
                      milliseconds(500) * (1 << std::min(attempt, 6))),
@@ -282,7 +285,8 @@ void LiveScheduler::SetLevels() {
                       .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
                       .re_evictions = static_cast<double>(counts.re_evicted),
                       .eviction_loops = static_cast<double>(eviction_reports_.loops()),
-                      .leading = options_.may_write() ? 1.0 : 0.0});
+                      .leading = options_.may_write() ? 1.0 : 0.0,
+                      .controllers_seen = parts_.mirror.controllers_seen() ? 1.0 : 0.0});
 }
 
 }  // namespace krafla

@@ -58,6 +58,7 @@ MirrorOptions MirrorFor(const ServeOptions& options) {
   mirror.scheduler_names = options.scheduler_names;
   mirror.node_labels = options.node_labels;
   mirror.kinds = KindsFor(options);
+  mirror.group_of_one = options.group_of_one;
   mirror.log = options.log;
   return mirror;
 }

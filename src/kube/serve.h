@@ -13,6 +13,7 @@
 #include "config/scheduler_config.h"
 #include "explain/explanation.h"
 #include "kube/kube_config.h"
+#include "kube/lone_pods.h"
 #include "kube/status_server.h"
 
 namespace krafla {
@@ -25,6 +26,7 @@ struct ServeOptions {
   std::vector<std::string> ignored_provisioners;
   bool priority_classes = true;
   bool csi_storage = true;
+  GroupOfOnePolicy group_of_one;
 
   std::string config_path;  // empty: the default configuration, which cannot change
   // Reads and checks the configuration; called again when the file changes. `text` is what was

@@ -111,6 +111,10 @@ struct ServeMetrics::Families {
                     "Evictions that had to wait for the limits; each time once")
           .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
+  Gauge& controllers_seen =
+      GaugeFamily(registry, "krafla_volcano_controllers_seen",
+                  "1: Volcano's controllers were seen, pods without PodGroup wait for theirs")
+          .Add({});
   Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
                                            "Configurations read again, by result");
   Counter& reloads_taken = reloads.Add({{"result", "taken"}});
@@ -217,6 +221,7 @@ void ServeMetrics::Set(const Levels& levels) {
   f.re_evictions.Set(levels.re_evictions);
   f.eviction_loops.Set(levels.eviction_loops);
   f.leading.Set(levels.leading);
+  f.controllers_seen.Set(levels.controllers_seen);
 }
 
 void ServeMetrics::EvictionLimit(bool reached, double more) {

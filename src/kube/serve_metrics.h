@@ -39,6 +39,7 @@ class ServeMetrics {
     double re_evictions = 0;
     double eviction_loops = 0;
     double leading = 0;
+    double controllers_seen = 0;
   };
   void Set(const Levels& levels);
   // Of a kind's watch. One thread at a time.

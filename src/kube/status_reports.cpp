@@ -96,7 +96,12 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                      memos_.erase(key);
                      refused_.push_back(key);
                    }}),
-      stranded_(client, writer_, {.grace = options_.grace, .log = options_.log}) {}
+      stranded_(client, writer_,
+                {.grace = options_.grace,
+                 .log = options_.log,
+                 .wait_for_group = [this](const std::string& pod) {
+                   return mirror_.WaitForGroup(pod);
+                 }}) {}
 
 void StatusReports::Flush() {
   std::vector<WaitingMemo*> held;

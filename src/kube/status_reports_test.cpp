@@ -421,6 +421,44 @@ TEST_F(StatusReportsTest, APodThatIsLeftOutBecauseOfItsClaimIsTold) {
   EXPECT_EQ(mirror->live().FindStranded().pods.size(), 0u);
 }
 
+TEST_F(StatusReportsTest, APodThatWaitsForItsPodGroupIsTold) {
+  Lines logged;
+  LogTo(logged);
+  SeeBarePod("p", "default");
+  See(WatchedKind::kPodGroup,
+      R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{"name":)"
+      R"("other","namespace":"a","uid":"g","managedFields":[{"manager":"vc-controller-manager"}]},)"
+      R"("spec":{"minMember":0},"status":{}})");
+  Cycle();
+  EXPECT_EQ(mirror->expectations(), 0u) << "it is not bound";
+  EXPECT_EQ(statuses->waiting_pods(), 1u);
+  EXPECT_FALSE(statuses->some_pod_is_looked_at()) << "no cycle could place it";
+  Pass(4999);
+  const auto about_it = [&] {
+    Lines told = Told();
+    std::erase_if(told, [](const std::string& line) {
+      return line.find(" pods/p") == line.npos && line.find("Pod p ") == line.npos;
+    });
+    return told;
+  };
+  EXPECT_EQ(about_it(), Lines{}) << "its PodGroup may come in a moment";
+  Pass(1);
+  const std::string why =
+      "waits for its PodGroup: Volcano's controllers are seen; the pod names no PodGroup yet; "
+      "without controllers, krafla serve --group-of-one=after=5s schedules it alone";
+  EXPECT_EQ(about_it(), (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
+                               "event Pod p FailedScheduling: " + why}));
+  EXPECT_EQ(logged,
+            (Lines{fmt::format(
+                "pods without PodGroup wait for theirs first=\"Pod a/p\" reason=\"{}\"", why)}));
+  // It gets its PodGroup.
+  SeeGroup("podgroup-u-p", 1);
+  SeePod("p", "podgroup-u-p");
+  Cycle();
+  EXPECT_EQ(mirror->expectations(), 1u) << "bound";
+  EXPECT_EQ(statuses->waiting_pods(), 0u);
+}
+
 TEST_F(StatusReportsTest, APodThatNoNodeIsLargeEnoughForReadsThatFirst) {
   SeeGroup("g", 1);
   See(WatchedKind::kPod,

@@ -72,6 +72,16 @@ void StrandedReports::FollowPod(const LiveCluster& live, const Cluster& c,
     memo->message = Words(cause, [&] { return PodWithoutClaim(claim, stranded.claim->ephemeral); });
     return TellOrWait(*memo);
   }
+  if (const GroupWait wait = WaitForGroup(ns, c.Text(task.name), group); wait != GroupWait::kNone) {
+    const size_t cause = HashOf("no group", WordOf(wait));
+    Memo* const memo = Renew(c.Text(task.uid), cause);
+    if (memo == nullptr) return;
+    memo->about = about();
+    memo->thing.clear();
+    memo->delayed = wait == GroupWait::kDelay;
+    memo->message = Words(cause, [&] { return PodAwaitsGroup(wait); });
+    return TellOrWait(*memo);
+  }
   if (stranded.group == nullptr) {
     const size_t cause = HashOf("group", ns, group);
     Memo* const memo = Renew(c.Text(task.uid), cause);
@@ -148,6 +158,13 @@ void StrandedReports::FollowUnranked(const LiveCluster& live, const Cluster& c, 
   TellOrWait(*memo);
 }
 
+// Of a pod that names no PodGroup, so that its group is the singleton it is not.
+GroupWait StrandedReports::WaitForGroup(std::string_view ns, std::string_view pod,
+                                        std::string_view group) const {
+  if (!options_.wait_for_group || !group.starts_with(kGroupOfOnePrefix)) return GroupWait::kNone;
+  return options_.wait_for_group(fmt::format("{}/{}", ns, pod));
+}
+
 size_t StrandedReports::LeftOutOf(const std::string& group) const {
   const auto found = left_out_.find(group);
   return found == left_out_.end() ? 0 : found->second;
@@ -186,7 +203,8 @@ void StrandedReports::TellOrWait(Memo& memo) {
   SetTimer(options_.grace);
 }
 
-// One for all: each has the same patience, so the first to come is the first that is due.
+// One for all: the first to come is the first that is due, but for pods in a delay, which have
+// twice the patience: what is told when the delay of `auto` ends would be wrong a moment later.
 void StrandedReports::SetTimer(milliseconds delay) {
   if (std::exchange(timer_, true)) return;
   client_.After(delay, [this] {
@@ -201,7 +219,8 @@ void StrandedReports::TellThoseDue() {
   const Timestamp now = client_.Now();
   for (auto& [uid, memo] : memos_) {
     if (memo.told) continue;
-    const milliseconds left = LeftOf(options_.grace, memo.since, now);
+    const milliseconds left =
+        LeftOf(memo.delayed ? 2 * options_.grace : options_.grace, memo.since, now);
     if (left.count() <= 0) {
       due.push_back(&memo);
     } else {
@@ -218,10 +237,16 @@ void StrandedReports::TellThoseDue() {
 
 void StrandedReports::Tell(Memo& memo) {
   const bool first = !std::exchange(memo.told, true);
-  if (options_.log && logged_.insert(memo.thing).second)
-    options_.log(fmt::format("somebody {} what does not exist {} first=\"{} {}\"",
-                             memo.how == Telling::kEvent ? "names" : "waits for", memo.thing,
-                             memo.about.kind, memo.about.Key()));
+  if (options_.log && logged_.insert(memo.thing).second) {
+    if (memo.thing.empty()) {
+      options_.log(fmt::format("pods without PodGroup wait for theirs first=\"{} {}\" reason={}",
+                               memo.about.kind, memo.about.Key(), LogQuoted(memo.message)));
+    } else {
+      options_.log(fmt::format("somebody {} what does not exist {} first=\"{} {}\"",
+                               memo.how == Telling::kEvent ? "names" : "waits for", memo.thing,
+                               memo.about.kind, memo.about.Key()));
+    }
+  }
   if (memo.how == Telling::kEvent)
     return writer_.Warn(memo.about, kPriorityClassNotFound, memo.message);
   if (memo.how == Telling::kGroupWaits) {

@@ -1,8 +1,8 @@
 // Tells those that no cycle looks at why they wait: pods whose PodGroup or claim does not exist,
-// pods and PodGroups whose queue does not exist. Tells PodGroups whose PriorityClass does not exist
-// too, which cycles look at with another priority than was meant. A PodGroup and its pods, or a
-// queue and its jobs, often come at the same time and in any order, so nobody is told before it has
-// waited for a while.
+// pods that name no PodGroup and wait for one, pods and PodGroups whose queue does not exist. Tells
+// PodGroups whose PriorityClass does not exist too, which cycles look at with another priority than
+// was meant. A PodGroup and its pods, or a queue and its jobs, often come at the same time and in
+// any order, so nobody is told before it has waited for a while.
 //
 // Owned by the scheduling thread.
 #pragma once
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "cluster_state/group_wait.h"
 #include "cluster_state/live_cluster.h"
 #include "kube/api_client.h"
 #include "kube/status_writer.h"
@@ -31,6 +32,8 @@ class StrandedReports {
   struct Options {
     std::chrono::milliseconds grace{5000};
     std::function<void(const std::string& line)> log;
+    // Why a pod ("namespace/name") without PodGroup waits for one; empty: none does.
+    std::function<GroupWait(const std::string& pod)> wait_for_group;
   };
 
   StrandedReports(ApiClient& client, StatusWriter& writer, Options options)
@@ -52,12 +55,13 @@ class StrandedReports {
     ObjectRef about;
     Telling how = Telling::kPodWaits;
     size_t cause = 0;     // a hash of all that the words are made of
-    std::string thing;    // that is missing: "queue team-x"
+    std::string thing;    // that is missing: "queue team-x"; empty: a PodGroup without a name
     std::string message;  // of a pod, or of an event
     GroupStatus status;   // of a PodGroup
     Timestamp since;
     uint64_t round = 0;
     bool told = false;
+    bool delayed = false;  // what holds the pod is a delay that may end about now
   };
 
   void FollowPod(const LiveCluster& live, const Cluster& c,
@@ -65,6 +69,7 @@ class StrandedReports {
   void FollowGroup(const LiveCluster& live, const Cluster& c,
                    const LiveCluster::StrandedGroup& stranded);
   void FollowUnranked(const LiveCluster& live, const Cluster& c, const Job& job);
+  GroupWait WaitForGroup(std::string_view ns, std::string_view pod, std::string_view group) const;
   // The memo, when there are new words to be found for it; null: all is as it was.
   Memo* Renew(std::string_view uid, size_t cause);
   // Made once for all of one cause.

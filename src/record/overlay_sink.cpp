@@ -18,6 +18,23 @@ bool SameGroupOfOne(const PodGroupFacts& a, const PodGroupFacts& b) {
          l.min_resources.has_value() && l.min_resources->SameAs(*r.min_resources);
 }
 
+// The PodGroup that a pod is when it names none.
+PodGroupFacts SingletonOf(const PodFacts& pod, const Resource& request) {
+  PodGroupFacts group;
+  group.queue = pod.queue;
+  group.job.ns = pod.task.ns;
+  group.job.name = pod.group;
+  group.job.uid = pod.task.uid;
+  group.job.priority_class = pod.task.priority_class;
+  group.job.min_available = 1;
+  group.job.created = pod.task.created;
+  group.job.preemptable = pod.task.says_preemptable;
+  group.job.annotation_preemptable = pod.task.annotation_preemptable;
+  group.job.zones = pod.task.zones;
+  group.job.min_resources = request;
+  return group;
+}
+
 }  // namespace
 
 OverlaySink::OverlaySink(LiveCluster& live, const NodeLabels& node_labels)
@@ -101,25 +118,21 @@ bool OverlaySink::AddVolume(PersistentVolume volume) {
 
 void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   const bool wanted = pod.ours && pod.group == kEmptyStr && !IsTerminated(pod.task.status);
+  if (!wanted || pod.task.node_name != kEmptyStr) NeedsNoGroup(pod.task);
   if (!wanted) {
     live_.RemovePodGroup(pod.task.ns, strings().Find(GroupName(pod.task.name)));
     return;
   }
-  const StrId group_name = strings().Intern(GroupName(pod.task.name));
-  const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, group_name);
-  pod.group = group_name;
-  PodGroupFacts group;
-  group.queue = pod.queue;
-  group.job.ns = pod.task.ns;
-  group.job.name = group_name;
-  group.job.uid = pod.task.uid;
-  group.job.priority_class = pod.task.priority_class;
-  group.job.min_available = 1;
-  group.job.created = pod.task.created;
-  group.job.preemptable = pod.task.says_preemptable;
-  group.job.annotation_preemptable = pod.task.annotation_preemptable;
-  group.job.zones = pod.task.zones;
-  group.job.min_resources = spec(pod.task.spec).request;
+  pod.group = strings().Intern(GroupName(pod.task.name));
+  // Without the PodGroup that it names then, no cycle looks at it.
+  if (pod.task.status == TaskStatus::kPending && pod.task.node_name == kEmptyStr)
+    if (const GroupWait wait = WaitForGroup(pod.task); wait != GroupWait::kNone) {
+      outcome_.mark = {AssumedMark::What::kAwaitsGroup, std::string(WordOf(wait))};
+      live_.RemovePodGroup(pod.task.ns, pod.group);
+      return;
+    }
+  const PodGroupFacts* there = live_.FindPodGroup(pod.task.ns, pod.group);
+  PodGroupFacts group = SingletonOf(pod, spec(pod.task.spec).request);
   const std::optional<JobPhase> phase = PhaseOfOne(pod.task);
   if (there != nullptr && there->job.uid == pod.task.uid) {
     // It follows its pod, and keeps its phase.
@@ -134,6 +147,24 @@ void OverlaySink::MakeGroupOfOne(PodFacts& pod) {
   if (phase) group.job.phase = *phase;
   outcome_.phase = group.job.phase;
   live_.AddPodGroup(std::move(group), Origin::kExpanded);
+}
+
+bool OverlaySink::SetAwaitsGroup(const std::string& pod, bool awaits) {
+  const size_t slash = pod.find('/');
+  const StrId ns = strings().Find(std::string_view(pod).substr(0, slash));
+  const StrId name = strings().Find(std::string_view(pod).substr(slash + 1));
+  if (!ns.valid() || !name.valid()) return false;
+  const PodFacts* const facts = live_.FindPod(ns, name);
+  if (facts == nullptr || facts->group != strings().Find(GroupName(name)) ||
+      facts->task.status != TaskStatus::kPending || facts->task.node_name != kEmptyStr)
+    return false;
+  if (awaits) {
+    live_.RemovePodGroup(ns, facts->group);
+    return true;
+  }
+  if (live_.FindPodGroup(ns, facts->group) != nullptr) return false;
+  live_.AddPodGroup(SingletonOf(*facts, spec(facts->task.spec).request), Origin::kExpanded);
+  return true;
 }
 
 void OverlaySink::Remove(std::string_view kind, const std::string& key) {

@@ -1,8 +1,9 @@
 // Between a decoder and a live cluster: adds what objects do not say themselves. A pod that is
 // being bound or evicted counts as such, a volume that is being given to a claim too, a PodGroup
-// has the phase that is in force, a pod of ours that names no PodGroup becomes a group of its own,
-// and nodes without one of the wanted labels are not there. Where marks and phases come from is the
-// business of whoever derives from it: what was asked for and not yet seen, or what was recorded.
+// has the phase that is in force, a pod of ours that names no PodGroup becomes a singleton PodGroup
+// or waits for its PodGroup, and nodes without one of the wanted labels are not there. Where marks
+// and phases come from is the business of whoever derives from it: what was asked for and not yet
+// seen, or what was recorded.
 #pragma once
 
 #include <optional>
@@ -41,6 +42,11 @@ class OverlaySink : public FactSink {
   // Takes the object out; a pod together with the group that it is.
   void Remove(std::string_view kind, const std::string& key);
 
+  // A pod without PodGroup that is in the cluster and waits for a node: from now on it waits for
+  // its PodGroup, or is a singleton PodGroup. False: there is no such pod, or it is a singleton
+  // already.
+  bool SetAwaitsGroup(const std::string& pod, bool awaits);
+
   Added AddPod(PodFacts pod, Origin origin) final;
   Added AddPodGroup(PodGroupFacts group, Origin origin) final;
   bool AddNode(NodeFacts node) final;
@@ -71,6 +77,11 @@ class OverlaySink : public FactSink {
   // The phase of the group that this pod is; nothing: the one it had, the first time as its pod
   // says.
   virtual std::optional<JobPhase> PhaseOfOne(const Task& task) = 0;
+
+  // Asked for a pod that names no PodGroup and waits for a node: whether it waits for its PodGroup.
+  virtual GroupWait WaitForGroup(const Task& task) = 0;
+  // The pod names a PodGroup, has a node, or is not ours.
+  virtual void NeedsNoGroup(const Task&) {}
 
   std::string Key(StrId ns, StrId name);
 

@@ -86,6 +86,9 @@ void WriteMark(JsonWriter& json, const AssumedMark& mark) {
     case AssumedMark::What::kSelected:
       json.Key("selected").String(mark.to);
       return;
+    case AssumedMark::What::kAwaitsGroup:
+      json.Key("awaitsGroup").String(mark.to);
+      return;
   }
 }
 
@@ -246,8 +249,14 @@ Result<RecordLine> ParsePut(LineReader& line, const std::string& kind_name) {
       .kind = *kind, .key = std::move(*key), .object = std::move(*object), .cycle = {}};
   for (const auto& [word, what] : {std::pair("binding", AssumedMark::What::kBinding),
                                    std::pair("reserved", AssumedMark::What::kReserved),
-                                   std::pair("selected", AssumedMark::What::kSelected)})
+                                   std::pair("selected", AssumedMark::What::kSelected),
+                                   std::pair("awaitsGroup", AssumedMark::What::kAwaitsGroup)})
     if (auto to = line.Text(word)) change.mark = {what, std::move(*to)};
+  if (change.mark.what == AssumedMark::What::kAwaitsGroup && !GroupWaitOf(change.mark.to))
+    return Fail(
+        fmt::format("has an unknown reason to await a PodGroup {}: expected controllers, "
+                    "never or delay",
+                    Quoted(change.mark.to)));
   if (line.Flag("releasing")) change.mark = {AssumedMark::What::kReleasing, {}};
   if (const auto word = line.Text("phase")) {
     for (const JobPhase phase : kPhases)

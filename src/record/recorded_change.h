@@ -13,6 +13,7 @@
 
 #include "base/timestamp.h"
 #include "cluster_state/facts.h"
+#include "cluster_state/group_wait.h"
 #include "model/cluster.h"
 #include "session/cycle_memory.h"
 
@@ -22,11 +23,12 @@ namespace krafla {
 struct AssumedMark {
   enum class What : uint8_t {
     kNone,
-    kBinding,    // a pod, to a node
-    kReleasing,  // a pod
-    kReserved,   // a volume, to a claim
-    kSelected,   // a claim, to the node its volume is to be made on
-    kUnchanged,  // of RecordedChange::What::kMark: only the phase is new
+    kBinding,      // a pod, to a node
+    kReleasing,    // a pod
+    kReserved,     // a volume, to a claim
+    kSelected,     // a claim, to the node its volume is to be made on
+    kAwaitsGroup,  // a pod, for its PodGroup; `to` is the word of why (WordOf)
+    kUnchanged,    // of RecordedChange::What::kMark: only the phase is new
   };
   What what = What::kNone;
   std::string to;  // the node; of kReserved the claim, "namespace/name/uid"

@@ -18,6 +18,10 @@ class ReplayWorld::Sink final : public OverlaySink {
   AssumedMark MarkOf(const PersistentVolumeClaim&) override { return mark; }
   std::optional<JobPhase> PhaseOf(const Job&) override { return phase; }
   std::optional<JobPhase> PhaseOfOne(const Task&) override { return phase; }
+  GroupWait WaitForGroup(const Task&) override {
+    if (mark.what != AssumedMark::What::kAwaitsGroup) return GroupWait::kNone;
+    return GroupWaitOf(mark.to).value_or(GroupWait::kNone);
+  }
 };
 
 ReplayWorld::ReplayWorld(const WorldOptions& options, const Front& front)

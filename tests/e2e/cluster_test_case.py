@@ -165,6 +165,7 @@ class ClusterTestCase(unittest.TestCase):
         paths = [path for ns in namespaces for path in (
             f"/api/v1/namespaces/{ns}/pods?gracePeriodSeconds=0", f"{GROUPS}/namespaces/{ns}/podgroups",
             f"/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets",
+            f"/apis/apps/v1/namespaces/{ns}/replicasets",
             f"/api/v1/namespaces/{ns}/persistentvolumeclaims", f"/api/v1/namespaces/{ns}/events")]
         for path in (*paths, "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/storageclasses",
                      "/api/v1/nodes", f"{GROUPS}/queues"):

@@ -105,8 +105,11 @@ std::string BarePod(const std::string& metadata, const std::string& node = "") {
 }
 
 constexpr const char* kOwnGroup =
-    "  it names no PodGroup: krafla serve takes it as a group of its own, in the queue that\n"
-    "  scheduling.volcano.sh/queue-name names, else in \"default\"\n";
+    "  it names no PodGroup: krafla serve schedules it as a singleton PodGroup, in the queue that\n"
+    "  scheduling.volcano.sh/queue-name names, else in \"default\"; where Volcano's controllers "
+    "are "
+    "seen it waits for\n"
+    "  theirs (--group-of-one)\n";
 
 TEST(ExplainLeftOut, PodWithoutPodGroupWhoseQueueDoesNotExist) {
   const std::string answer =

@@ -315,6 +315,33 @@ TEST_F(ApiPagesTest, JobsThatWaitForWhatDoesNotExistAreListed) {
             "another in spec.queue");
 }
 
+TEST_F(ApiPagesTest, APodThatWaitsForItsPodGroupSaysSo) {
+  const uint64_t version = keeper->version();
+  feed.Put({.what = RecordedChange::What::kMark,
+            .kind = "Pod",
+            .key = "team-a/bare",
+            .mark = {AssumedMark::What::kAwaitsGroup, "controllers"},
+            .cycle = {}});
+  while (keeper->version() < version + 1) std::this_thread::yield();
+  now.ns += 60 * Timestamp::kNsPerSecond;
+  const std::string why =
+      "waits for its PodGroup: Volcano's controllers are seen; the pod names no PodGroup yet";
+  bool found = false;
+  for (const dom::element job : Json(Get("jobs"))["jobs"]) {
+    if (std::string_view(job["name"]) != "bare") continue;
+    found = true;
+    EXPECT_EQ(std::string_view(job["kind"]), "Pod");
+    EXPECT_TRUE(std::string_view(job["waitsFor"]).starts_with(why)) << Text(job);
+    EXPECT_EQ(int64_t(job["pods"]["waiting"]), 1);
+  }
+  EXPECT_TRUE(found);
+  for (const char* kind : {"pod", "job"}) {
+    const std::string text =
+        Get("explain", {{"kind", kind}, {"name", "team-a/bare"}, {"as", "json"}}).body;
+    EXPECT_NE(text.find("team-a/bare " + why), std::string::npos) << text;
+  }
+}
+
 TEST_F(ApiPagesTest, QueuesShowWhatTheyHold) {
   const dom::array queues = Json(Get("queues"))["queues"];
   ASSERT_EQ(queues.size(), 1u);

@@ -67,6 +67,8 @@ std::string ReadAll(const std::string& path) {
 
 TEST(RecordReplay, ReproducesTheDecisionsByteForByte) {
   uint64_t evictions = 0;
+  int releases = 0;
+  int lives_with_controllers = 0;
   ForAll(120, {.pending_pods = true, .contest = true}, [&](const RandomCluster& random) {
     Folder folder;
     std::vector<std::string> decided;
@@ -76,6 +78,8 @@ TEST(RecordReplay, ReproducesTheDecisionsByteForByte) {
                         random.shape.seed % 2 == 0 ? 2000 : 1 << 20);
       recorder.life->Run(12);
       decided = recorder.life->decisions();
+      releases += recorder.life->releases();
+      lives_with_controllers += recorder.life->controllers_seen() ? 1 : 0;
     }
     std::vector<std::string> replayed;
     uint64_t cycles = 0;
@@ -99,6 +103,8 @@ TEST(RecordReplay, ReproducesTheDecisionsByteForByte) {
     return std::string();
   });
   EXPECT_GT(evictions, 20u) << "the lives are too quiet to show anything";
+  EXPECT_GT(releases, 50) << "pods that waited for their PodGroup and were scheduled alone";
+  EXPECT_GT(lives_with_controllers, 10);
 }
 
 RandomCluster Sample(uint64_t seed = 7) {
@@ -258,15 +264,16 @@ TEST(RecordReplay, AStateThatIsTornIsAWarningAmongOthersAndAnErrorAlone) {
         std::pair(size_t{1}, std::string(R"(the configuration {"config":"…"})")),
         std::pair(size_t{2}, rest), std::pair(state_end, rest)}) {
     WriteTorn(torn, lines, whole);
-    const std::string sentence =
-        fmt::format("{}: holds no complete state: it ends before the end of line {}, where {} was "
-                    "expected\n",
-                    torn, whole + 1, expected);
+    const std::string sentence = fmt::format(
+        "{}: holds no complete state: it ends before the end of line {}, where {} was "
+        "expected\n",
+        torn, whole + 1, expected);
     const Told told = ReplayTold(folder.text());
     EXPECT_EQ(told.code, 0);
     EXPECT_EQ(told.err, "warning: " + sentence);
-    EXPECT_TRUE(told.out.contains("the end of its state is missing; nothing of the segment can be "
-                                  "replayed\n3 cycles, "))
+    EXPECT_TRUE(
+        told.out.contains("the end of its state is missing; nothing of the segment can be "
+                          "replayed\n3 cycles, "))
         << told.out;
     EXPECT_TRUE(told.out.ends_with(": as recorded\n")) << told.out;
 

@@ -10,8 +10,9 @@ namespace krafla::testing {
 
 namespace {
 
-MirrorOptions Options() {
+MirrorOptions Options(std::function<int64_t()> steady_ns) {
   MirrorOptions options;
+  options.steady_ns = std::move(steady_ns);
   options.build.lenient = true;
   for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
   return options;
@@ -36,7 +37,7 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
       listener_(std::move(listener)),
       config_text_(random.config),
       profile_(random.profile),
-      mirror_(Options()) {
+      mirror_(Options([this] { return now_.ns; })) {
   mirror_.SetObserver([this](RecordedChange change) { tap_.OnChange(std::move(change)); });
   const Result<ZonedTimestamp> now = ParseRfc3339(random.now);
   now_ = now->time;
@@ -65,6 +66,21 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
         R"("spec":{{"schedulerName":"volcano","containers":[{{"name":"c","env":[{{"name":"TOKEN",)"
         R"("value":"s3cret"}}],"resources":{{"requests":{{"cpu":"100m"}}}}}}]}}}})",
         i));
+  // Pods of a ReplicaSet, which wait a while for a PodGroup; in some lives Volcano's controllers
+  // are seen sooner or later, and then all of them wait for good.
+  for (int i = 0; i < 3; ++i)
+    objects.push_back(fmt::format(
+        R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"owned-{0}","namespace":"default",)"
+        R"("uid":"owned-{0}","annotations":{{"scheduling.volcano.sh/queue-name":"default"}},)"
+        R"("ownerReferences":[{{"kind":"ReplicaSet","uid":"rs","controller":true}}]}},"spec":)"
+        R"({{"schedulerName":"volcano","containers":[{{"name":"c","resources":{{"requests":)"
+        R"({{"cpu":"100m"}}}}}}]}}}})",
+        i));
+  if (dice_.Chance(30))
+    objects.push_back(
+        R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{"name":)"
+        R"("podgroup-rs","namespace":"default","uid":"g-rs","ownerReferences":[{"kind":)"
+        R"("ReplicaSet","uid":"rs","controller":true}]},"spec":{"minMember":2,"queue":"default"}})");
   for (const std::string& json : objects) {
     const std::optional<WatchedKind> kind = KindIn(json);
     const Result<ObjectHead> head = parser_.ParseHead(Padded(json));
@@ -202,6 +218,7 @@ void RecordedLife::Run(int cycles) {
   for (int i = 0; i < cycles; ++i) {
     // Whenever names of what is gone are given up, nothing else is decided.
     if (dice_.Chance(20)) mirror_.Compact();
+    if (mirror_.ReleaseLonePods()) ++releases_;
     loop_->RunCycle(now_, *this);
     Churn();
     Drain();

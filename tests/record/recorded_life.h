@@ -34,6 +34,9 @@ class RecordedLife final : public DecisionSink {
   CycleMemory& memory() { return loop_->memory(); }
   Timestamp now() const { return now_; }
   const std::vector<std::string>& decisions() const { return decisions_; }
+  // How often pods without PodGroup became singletons after a delay.
+  int releases() const { return releases_; }
+  bool controllers_seen() const { return mirror_.controllers_seen(); }
 
   void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override;
 
@@ -68,6 +71,7 @@ class RecordedLife final : public DecisionSink {
   uint64_t version_ = 0;
   RecordedCycle last_;
   std::vector<std::string> decisions_;
+  int releases_ = 0;
 };
 
 }  // namespace krafla::testing
