@@ -111,6 +111,10 @@ struct ServeMetrics::Families {
                     "Evictions that had to wait for the limits; each time once")
           .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
+  Counter& burst_waits =
+      CounterFamily(registry, "krafla_burst_waits_total",
+                    "Jobs whose pods beyond minMember waited for the jobs of a burst")
+          .Add({});
   Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
                                            "Configurations read again, by result");
   Counter& reloads_taken = reloads.Add({{"result", "taken"}});
@@ -169,6 +173,9 @@ void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChang
   f.unscheduled_tasks.Set(tasks);
   f.attempts.Get("scheduled").Increment(static_cast<double>(session.plan.binds.size()));
   f.attempts.Get("unschedulable").Increment(tasks);
+
+  for (const CycleMemory::SurplusWait& wait : session.memory.surplus_waits)
+    if (!wait.job.empty() && wait.since == session.now) f.burst_waits.Increment();
 
   TaskId last;
   for (const Eviction& eviction : session.plan.evictions) {
