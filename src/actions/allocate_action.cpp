@@ -8,6 +8,7 @@
 // keeps its marks for
 //    this cycle, so that others plan around it; anything else is taken back.
 // 4. A ready job with tasks left goes back into its queue: surplus tasks are placed one per turn.
+// 5. In a loop that follows changes at once, surplus tasks may have to wait (surplus_wait.h).
 #include <fmt/format.h>
 
 #include <deque>
@@ -70,6 +71,7 @@ class AllocateAction : public Action {
       // come.
       s.undo.Save(job.phase);
       job.phase = JobPhase::kInqueue;
+      s.surplus_wait.NoteAdmitted(id);
     }
     if (const std::optional<InvalidJob> invalid = s.JobInvalid(id)) {
       s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kInvalid), id.value});
@@ -129,6 +131,7 @@ class AllocateAction : public Action {
   // Whether the job is ready, that is whether its placements were issued.
   bool AllocateJob(JobId id, QueueId queue, TaskLine& tasks) {
     Session& s = *session_;
+    if (s.surplus_wait.MayHold() && SurplusWaits(id)) return false;
     Statement statement(s);
     PlaceTasks(statement, id, queue, tasks);
     if (s.JobReady(id)) {
@@ -141,6 +144,18 @@ class AllocateAction : public Action {
       statement.Discard();
     }
     return false;
+  }
+
+  // Whether the job has its minimum, and its other pods wait for those of a burst.
+  bool SurplusWaits(JobId id) {
+    Session& s = *session_;
+    const Job& job = s.cluster.jobs[id];
+    if (job.Ready() < std::max(1, job.min_available) || !s.JobReady(id)) return false;
+    if (!s.surplus_wait.Holds(id)) return false;
+    s.trace.Add(
+        {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kSurplusWaits), id.value});
+    if (s.log.V(3)) s.log.Line("Job <{}>: {}", s.cluster.JobKey(id), s.surplus_wait.Why(id));
+    return true;
   }
 
   void PlaceTasks(Statement& statement, JobId id, QueueId queue, TaskLine& tasks) {

@@ -36,6 +36,7 @@ class EnqueueAction : public Action {
         s.JobEnqueued(id);
         s.undo.Save(job.phase);
         job.phase = JobPhase::kInqueue;
+        s.surplus_wait.NoteAdmitted(id);
       }
       queues.Push(queue);
     }

@@ -1,12 +1,15 @@
-// K7: the manifests as texts. What their reader refuses or warns of, and what it passes over.
+// K7: the manifests as texts. What their reader refuses or warns of, what it passes over, and what
+// is read but not supported.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
 #include "base/did_you_mean.h"
 #include "check/check_input.h"
 #include "check/check_rule.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -103,6 +106,47 @@ void MetadataKey(const CheckInput& input, RuleReport& report) {
          "nobody reads it: the label or annotation that was meant is not set", "correct the key");
 }
 
+void NotSupported(const CheckInput& input, RuleReport& report) {
+  const Cluster& cluster = *input.cluster;
+  for (const JobId id : cluster.jobs_by_name) {
+    const Job& job = cluster.jobs[id];
+    if (job.needs_network_topology)
+      report.Add({.place = input.PlaceOf(id, job.has_network_topology ? "spec.networkTopology"
+                                                                      : "spec.subGroupPolicy"),
+                  .object = input.Title(id),
+                  .message = fmt::format("it {}", kNeedsTopology),
+                  .consequence = "the job waits: it is not admitted, and none of its pods is "
+                                 "scheduled",
+                  .fix = "write mode: soft where the job may run without it"});
+    const std::string claims = PodsThatNeedClaims(cluster, job);
+    if (claims.empty()) continue;
+    const auto pod = std::ranges::find_if(
+        job.tasks, [&](TaskId task) { return cluster.tasks[task].needs_claims; });
+    report.Add({.place = input.PlaceOf(*pod),
+                .object = input.Title(id),
+                .message = claims,
+                .consequence = "these pods wait, and the job too where it cannot start without "
+                               "them",
+                .fix = "leave the pods to a scheduler that allocates ResourceClaims"});
+  }
+}
+
+void NotLookedAt(const CheckInput& input, RuleReport& report) {
+  const Cluster& cluster = *input.cluster;
+  for (const JobId id : cluster.jobs_by_name) {
+    const Job& job = cluster.jobs[id];
+    const std::string passed_over = PassedOver(job);
+    if (passed_over.empty()) continue;
+    report.Add({.place = input.PlaceOf(
+                    id, job.has_network_topology ? "spec.networkTopology" : "spec.subGroupPolicy"),
+                .object = input.Title(id),
+                .message = fmt::format("{}: not supported yet", passed_over),
+                .consequence = "the job is scheduled as if it were not there: only minMember and "
+                               "minTaskMember are kept together",
+                .fix = "none, where the job may run without it"});
+  }
+}
+
 constexpr FindingLevel kWarning = FindingLevel::kWarning;
 
 constexpr std::array kRules = {
@@ -118,6 +162,13 @@ constexpr std::array kRules = {
               "The spec of a PodGroup, Queue or Volcano Job has an unknown key.", &SpecKey},
     CheckRule{"K706", "misspelt-annotation", kWarning, RuleNeeds::kNothing,
               "A label or annotation looks like a misspelt one of Volcano's.", &MetadataKey},
+    CheckRule{"K707", "not-supported", kWarning, RuleNeeds::kCluster,
+              "A job waits because it needs what is not supported: a hard network topology, or "
+              "ResourceClaims.",
+              &NotSupported},
+    CheckRule{"K708", "not-looked-at", kWarning, RuleNeeds::kCluster,
+              "A job is scheduled without its soft network topology or its sub-groups.",
+              &NotLookedAt},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "explain/waiting_words.h"
 #include "explain/zone_story.h"
 #include "session/tdm_settings.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -213,6 +214,9 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
             ? fmt::format(", {} waiting for room that is made", standing.pipelined)
             : "",
         ToString(job.phase)));
+  if (const std::string passed_over = PassedOver(job); !passed_over.empty())
+    explanation.facts.push_back(
+        fmt::format("it is scheduled without {}: not supported yet", passed_over));
   if (!lost.empty()) {
     const Eviction& first = *lost.front();
     explanation.facts.push_back(fmt::format(

@@ -195,6 +195,8 @@ class GateWriter {
     gate.verdict = Verdict::kNo;
     if (WhyNoShare("allocate", gate) || WhyGated(gate) || WhyNoFit(gate)) {
       // told
+    } else if (const std::string waits = s_.surplus_wait.Why(in_.job); !waits.empty()) {
+      gate.text = waits;
     } else if (job_.Ready() >= job_.min_available) {
       gate.text = "its minimum runs; there is no room for more";
     } else {

@@ -90,7 +90,8 @@ std::string FurtherCause(const Session& session, JobId id) {
   const Job& job = c.jobs[id];
   if (session.EnqueueRefusal(id) != nullptr) return {};
   // WaitingReason says it.
-  if (!session.eviction_limit.WhyHeldBack(id).empty() || !PodsThatNeedClaims(c, job).empty())
+  if (!session.eviction_limit.WhyHeldBack(id).empty() || !PodsThatNeedClaims(c, job).empty() ||
+      !session.surplus_wait.Why(id).empty())
     return {};
   for (const TaskId task : job.tasks)
     if (session.fit_errors.Find(task) != nullptr) return {};

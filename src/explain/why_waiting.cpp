@@ -71,6 +71,7 @@ void WhyWaiting::ReadSkip(const TraceEvent& event) {
     case SkipCode::kEvictionLimit:
       attempt.stage = Stage::kHeldBack;
       break;
+    case SkipCode::kSurplusWaits:
     case SkipCode::kPendingPhase:  // said elsewhere: these hold for all actions
     case SkipCode::kInvalid:
     case SkipCode::kNoTasks:

@@ -66,6 +66,7 @@ void EvictionReports::ReportLimit(const SchedulingLoop& loop, Clock::time_point 
   if (std::exchange(cycles_, loop.cycles()) == loop.cycles() && !waits_) return;
   metrics_.EvictionLimit(held.evictions > 0, std::max(0, held.evictions - held_back_));
   held_back_ = held.evictions;
+  NoteWaiting(held);
   if (held.evictions > 0) {
     free_since_.reset();
     // A reload is announced in words of its own.
@@ -83,6 +84,21 @@ void EvictionReports::ReportLimit(const SchedulingLoop& loop, Clock::time_point 
   waits_ = false;
   free_since_.reset();
   options_.log("no eviction waits for the eviction limit any more");
+}
+
+void EvictionReports::NoteWaiting(const SchedulingLoop::HeldBack& held) {
+  std::string note;
+  if (held.evictions > 0)
+    note = fmt::format(
+        "evictions wait waiting={} next={} {}", held.evictions,
+        held.at ? FormatRfc3339(*held.at) : "never",
+        held.announced ? "because the configuration was reloaded, and its first cycle would evict "
+                         "more pods than the limit of " +
+                             held.limits
+                       : fmt::format("because the limit of {} is reached", held.limits));
+  if (note == note_) return;
+  note_ = note;
+  if (options_.on_waiting) options_.on_waiting(note_);
 }
 
 }  // namespace krafla

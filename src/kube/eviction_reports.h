@@ -25,6 +25,8 @@ class EvictionReports {
   struct Options {
     ObjectRef scheduler;  // what events about the scheduler are about: its Lease
     std::function<void(const std::string& line)> log;
+    // How many evictions wait and for what, when that changes; empty: none waits.
+    std::function<void(const std::string& note)> on_waiting = {};
   };
 
   EvictionReports(const ClusterMirror& mirror, EventRecorder& events, ServeMetrics& metrics,
@@ -40,6 +42,7 @@ class EvictionReports {
   void ReportLoops(SchedulingLoop& loop);
   void ReportAnnouncement(SchedulingLoop& loop);
   void ReportLimit(const SchedulingLoop& loop, Clock::time_point now);
+  void NoteWaiting(const SchedulingLoop::HeldBack& held);
 
   const ClusterMirror& mirror_;
   EventRecorder& events_;
@@ -48,6 +51,7 @@ class EvictionReports {
   uint64_t loops_ = 0;
   uint64_t cycles_ = 0;  // that were looked at
   int32_t held_back_ = 0;
+  std::string note_;
   // Evictions wait. A limit that is reached, free and reached again is one matter.
   bool waits_ = false;
   std::optional<Clock::time_point> free_since_;

@@ -11,6 +11,7 @@
 #include "kube/api_objects.h"
 #include "kube/volume_choices.h"
 #include "session/eviction_memory.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -28,10 +29,9 @@ ObjectRef RefOf(const Cluster& c, TaskId id) {
   return PodRef(c.Text(task.ns), c.Text(task.name), c.Text(task.uid));
 }
 
-ObjectRef GroupRefOf(const Cluster& c, TaskId id) {
-  const JobId job_id = c.tasks[id].job;
-  if (!job_id.valid()) return {};
-  const Job& job = c.jobs[job_id];
+ObjectRef GroupRefOf(const Cluster& c, JobId id) {
+  if (!id.valid()) return {};
+  const Job& job = c.jobs[id];
   if (ClusterMirror::IsGroupOfOne(c.Text(job.name))) return {};
   return PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
 }
@@ -49,12 +49,14 @@ LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
       options_(std::move(options)),
       eviction_reports_(parts_.mirror, parts_.events, parts_.metrics,
                         {.scheduler = options_.scheduler,
-                         .log = [this](const std::string& line) { Log(line); }}) {
+                         .log = [this](const std::string& line) { Log(line); },
+                         .on_waiting = options_.on_waiting_evictions}) {
   loop_.SetSteadyClock([] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
         .count();
   });
   loop_.SetSchedulePeriod(std::chrono::nanoseconds(options_.schedule_period).count());
+  loop_.SetFollowsChanges(options_.coalescing < options_.schedule_period);
 }
 
 void LiveScheduler::Log(const std::string& line) {
@@ -201,7 +203,7 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
     EvictOrder order{
         .pod = RefOf(c, eviction.task),
         .message = EvictionHeadline(session, i),
-        .group = GroupRefOf(c, eviction.task),
+        .group = GroupRefOf(c, c.tasks[eviction.task].job),
         .for_pod = RefOf(c, eviction.for_task),
         .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string()};
     if (!order.group.name.empty())
@@ -221,12 +223,23 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
     if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, group);
         !uid.empty())
       parts_.effects.CorrectMemory(GroupRef(group, uid), MemoryOf(session.memory, group));
+  for (const JobPhaseChange& change : phases)
+    if (change.before == JobPhase::kPending) ReportPassedOver(c, change.job);
   parts_.statuses.AfterCycle(session);
   parts_.metrics.Cycle(session, phases, wall_ms);
   if (!session.plan.binds.empty() || !session.plan.evictions.empty())
     Log(fmt::format("cycle binds={} evictions={} jobs={} pods={} ms={:.1f}",
                     session.plan.binds.size(), session.plan.evictions.size(), c.jobs.size(),
                     c.tasks.size(), wall_ms));
+}
+
+// Once, when the PodGroup is admitted: parts of its spec have no effect.
+void LiveScheduler::ReportPassedOver(const Cluster& c, JobId id) {
+  const std::string passed_over = PassedOver(c.jobs[id]);
+  if (passed_over.empty()) return;
+  const std::string text = fmt::format("scheduled without {}: not supported yet", passed_over);
+  Log(fmt::format("podgroup {} podgroup={}", text, c.JobKey(id)));
+  parts_.events.Record({GroupRefOf(c, id), true, "NotSupported", text});
 }
 
 void LiveScheduler::CheckConfig() {

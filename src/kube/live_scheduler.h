@@ -51,6 +51,8 @@ class LiveScheduler final : public DecisionSink {
     std::function<void(const std::string& line)> log;
     std::string default_queue = "default";
     ObjectRef scheduler;  // what events about the scheduler are about
+    // Which evictions wait for the eviction limits, when that changes; empty: none does.
+    std::function<void(const std::string& note)> on_waiting_evictions = {};
   };
 
   LiveScheduler(Parts parts, SchedulingLoop& loop, Options options);
@@ -76,6 +78,7 @@ class LiveScheduler final : public DecisionSink {
   bool IsKnown(const ObjectMessage& message) const;
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
+  void ReportPassedOver(const Cluster& c, JobId job);
   void CheckConfig();
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);

@@ -185,7 +185,12 @@ class Server {
              },
          .log = options_.log,
          .default_queue = options_.default_queue,
-         .scheduler = Lease()});
+         .scheduler = Lease(),
+         .on_waiting_evictions =
+             [this](const std::string& note) {
+               const std::scoped_lock lock(note_mutex_);
+               waiting_evictions_ = note;
+             }});
     ReportReplacedShares(loop_->config());
     SignalWaiter signals(blocked, [&](int number) {
       options_.log(fmt::format("told to stop signal={}", number));
@@ -255,7 +260,15 @@ class Server {
                           [this]() -> std::optional<std::string> {
                             if (seeing_in_->ready()) return std::nullopt;
                             return "not every kind is listed yet";
-                          }}},
+                          }},
+                         // A scheduler whose evictions wait goes on binding: it stays ready.
+                         {.name = "eviction-breaker",
+                          .problem = [] { return std::optional<std::string>(); },
+                          .note =
+                              [this] {
+                                const std::scoped_lock lock(note_mutex_);
+                                return waiting_evictions_;
+                              }}},
         .metrics = [this] { return MetricsPage(); },
         .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); },
         .authorize =
@@ -396,6 +409,8 @@ class Server {
   std::vector<std::unique_ptr<Reflector>> reflectors_;  // outlive their channel's thread
   std::mutex page_mutex_;
   std::vector<std::pair<WatchedKind, const Reflector*>> reflecting_;  // for the page
+  std::mutex note_mutex_;
+  std::string waiting_evictions_;
 
   // The servers end first, then the channel, then what gets its answers.
   PageAccess page_access_{PageAccessOptions()};

@@ -115,6 +115,10 @@ struct ServeMetrics::Families {
       GaugeFamily(registry, "krafla_volcano_controllers_seen",
                   "1: Volcano's controllers were seen, pods without PodGroup wait for theirs")
           .Add({});
+  Counter& burst_waits =
+      CounterFamily(registry, "krafla_burst_waits_total",
+                    "Jobs whose pods beyond minMember waited for the jobs of a burst")
+          .Add({});
   Family<Counter>& reloads = CounterFamily(registry, "krafla_config_reloads_total",
                                            "Configurations read again, by result");
   Counter& reloads_taken = reloads.Add({{"result", "taken"}});
@@ -173,6 +177,9 @@ void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChang
   f.unscheduled_tasks.Set(tasks);
   f.attempts.Get("scheduled").Increment(static_cast<double>(session.plan.binds.size()));
   f.attempts.Get("unschedulable").Increment(tasks);
+
+  for (const CycleMemory::SurplusWait& wait : session.memory.surplus_waits)
+    if (!wait.job.empty() && wait.since == session.now) f.burst_waits.Increment();
 
   TaskId last;
   for (const Eviction& eviction : session.plan.evictions) {

@@ -10,6 +10,7 @@
 #include "kube/api_objects.h"
 #include "kube/room_words.h"
 #include "session/job_by_name.h"
+#include "session/unsupported.h"
 
 namespace krafla {
 
@@ -75,7 +76,7 @@ GroupStatus StatusOf(const Job& job, const GroupCondition* waits) {
 bool IsWaiting(const Task& task) {
   return (task.status == TaskStatus::kPending || task.status == TaskStatus::kPipelined ||
           task.status == TaskStatus::kAllocated) &&
-         !task.gated;
+         (!task.gated || task.needs_claims);
 }
 
 }  // namespace
@@ -302,7 +303,10 @@ void StatusReports::ReportWaiting(const Session& session, JobId id) {
       continue;
     }
     std::string own;  // what is said of this one only
-    if (const FitError* error = session.fit_errors.Find(task); error != nullptr && !shortage) {
+    if (c.tasks[task].needs_claims) {
+      own = fmt::format("{} {}", c.Text(c.tasks[task].name), kNeedsClaims);
+    } else if (const FitError* error = session.fit_errors.Find(task);
+               error != nullptr && !shortage) {
       own = FitErrors::Text(*error, session.reasons);
     } else if (message.empty()) {
       message = session.WaitingReason(id);

@@ -331,6 +331,22 @@ TEST_F(StatusReportsTest, APodIsToldWhatIsTrueWhenItIsTold) {
             "unschedulable.");
 }
 
+TEST_F(StatusReportsTest, APodWithResourceClaimsIsToldThatTheyAreNotSupported) {
+  SeeGroup("g", 1);
+  See(WatchedKind::kPod,
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"u-p",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("resourceClaims":[{"name":"gpu","resourceClaimName":"gpu-1"}],"containers":[{"name":"c",)"
+      R"("resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
+  Cycle();
+  EXPECT_EQ(statuses->waiting_pods(), 1u);
+  Told();
+  Pass(1000);
+  const std::string why = "p needs ResourceClaims, which are not supported yet";
+  EXPECT_EQ(Told(), (Lines{"condition pods/p PodScheduled=False Unschedulable: " + why,
+                           "event Pod p FailedScheduling: " + why}));
+}
+
 TEST_F(StatusReportsTest, AMissingPriorityClassIsToldOnceAndHoldsNobodyBack) {
   Lines logged;
   LogTo(logged);

@@ -24,6 +24,7 @@ namespace krafla {
 struct HealthCheck {
   std::string name;
   std::function<std::optional<std::string>()> problem;  // none: the check passes
+  std::function<std::string()> note = {};  // shown beside a check that passes; empty: nothing
 };
 
 struct StatusPages {

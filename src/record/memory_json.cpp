@@ -12,7 +12,8 @@ namespace krafla {
 // Every member is named in each of the functions: a new one does not compile until it is kept.
 
 std::string MemoryAsJson(const CycleMemory& memory) {
-  const auto& [last_evictions, job_losses, job_evictions, allowance] = memory;
+  const auto& [last_evictions, job_losses, job_evictions, allowance, surplus_wait_ns, admissions,
+               surplus_waits] = memory;
   JsonWriter json;
   json.BeginObject();
   json.Key("zones").BeginArray();
@@ -41,6 +42,26 @@ std::string MemoryAsJson(const CycleMemory& memory) {
     json.Key("minuteLeft").Integer(minute_left).Key("cycleLeft").Integer(cycle_left);
     json.Key("held").Bool(held).Key("moreAt").Integer(more_at.ns);
     json.EndObject();
+  }
+  if (surplus_wait_ns > 0) {
+    json.Key("surplusWaitNs").Integer(surplus_wait_ns);
+    json.Key("admissions").BeginArray();
+    for (const auto& [job, at, pods] : admissions)
+      json.BeginObject()
+          .Key("job")
+          .String(job)
+          .Key("at")
+          .Integer(at.ns)
+          .Key("pods")
+          .Integer(pods)
+          .EndObject();
+    json.EndArray();
+    json.Key("surplusWaits").BeginArray();
+    for (const auto& [job, since, until] : surplus_waits) {
+      json.BeginObject().Key("job").String(job).Key("since").Integer(since.ns);
+      json.Key("until").Integer(until.ns).EndObject();
+    }
+    json.EndArray();
   }
   json.EndObject();
   return json.text();
@@ -118,16 +139,31 @@ Result<CycleMemory> MemoryFromJson(std::string_view json) {
     allowance.more_at = TimeIn(limits, "moreAt");
     memory.allowance = allowance;
   }
+  if (dom::element wait; !root["surplusWaitNs"].get(wait)) {
+    if (wait.get_int64().get(memory.surplus_wait_ns) || memory.surplus_wait_ns <= 0)
+      return Fail("surplusWaitNs in the memory is no positive number");
+    for (const dom::element entry : ListIn(root, "admissions")) {
+      CycleMemory::Admission admission{.job = TextIn(entry, "job"), .at = TimeIn(entry, "at")};
+      if (entry["pods"].get_int64().get(admission.pods))
+        return Fail("an admission in the memory has no number of pods");
+      memory.admissions.push_back(std::move(admission));
+    }
+    for (const dom::element entry : ListIn(root, "surplusWaits"))
+      memory.surplus_waits.push_back({.job = TextIn(entry, "job"),
+                                      .since = TimeIn(entry, "since"),
+                                      .until = TimeIn(entry, "until")});
+  }
   return memory;
 }
 
 bool SameMemory(const CycleMemory& a, const CycleMemory& b) {
-  const auto& [a_zones, a_losses, a_evictions, a_allowance] = a;
-  const auto& [b_zones, b_losses, b_evictions, b_allowance] = b;
+  const auto& [a_zones, a_losses, a_evictions, a_allowance, a_wait, a_admissions, a_waits] = a;
+  const auto& [b_zones, b_losses, b_evictions, b_allowance, b_wait, b_admissions, b_waits] = b;
   const auto same = [](const auto& l, const auto& r, auto equal) {
     return std::equal(l.begin(), l.end(), r.begin(), r.end(), equal);
   };
-  return a_allowance == b_allowance &&
+  return a_allowance == b_allowance && a_wait == b_wait && a_admissions == b_admissions &&
+         a_waits == b_waits &&
          same(a_zones, b_zones,
               [](const auto& l, const auto& r) { return l.zone == r.zone && l.at == r.at; }) &&
          same(a_losses, b_losses,

@@ -63,6 +63,10 @@ std::string Describe(const Session& session, std::optional<Timestamp> next_timer
     line("evictions {}", entry.job);
     for (const Timestamp at : entry.times) line("  {}", at.ns);
   }
+  for (const CycleMemory::Admission& admission : session.memory.admissions)
+    line("admitted {} at {} with {} pods", admission.job, admission.at.ns, admission.pods);
+  for (const CycleMemory::SurplusWait& wait : session.memory.surplus_waits)
+    line("surplus of {} waits since {} until {}", wait.job, wait.since.ns, wait.until.ns);
   line("next timer {}", next_timer ? next_timer->ns : 0);
   return text;
 }

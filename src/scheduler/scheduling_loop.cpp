@@ -141,7 +141,8 @@ bool IsSame(const CycleMemory& a, const CycleMemory& b) {
                        l.ended == r.ended;
               }) &&
          same(a.job_evictions, b.job_evictions,
-              [](const auto& l, const auto& r) { return l.job == r.job && l.times == r.times; });
+              [](const auto& l, const auto& r) { return l.job == r.job && l.times == r.times; }) &&
+         a.admissions == b.admissions && a.surplus_waits == b.surplus_waits;
 }
 
 }  // namespace
@@ -161,6 +162,7 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
     return;
   }
   SetAllowance(now);
+  memory_.surplus_wait_ns = follows_changes_ ? period_ns_ : 0;
   if (before_session_) before_session_(memory_);
   std::optional<FreshCycle> fresh;
   if (compares_) fresh.emplace(live_.cluster(), config_, now, zone_, memory_);

@@ -67,6 +67,10 @@ class SchedulingLoop {
   void SetSteadyClock(std::function<int64_t()> clock) { steady_clock_ = std::move(clock); }
   // The limit per cycle holds for all cycles within this time: a cycle may follow a change at once.
   void SetSchedulePeriod(int64_t period_ns) { period_ns_ = period_ns; }
+  // Cycles follow changes sooner than after a schedule period: pods beyond a job's minMember wait
+  // while the jobs of a burst get their pods (session/surplus_wait.h). Off by default: with one
+  // cycle a schedule period, each cycle sees most of a burst.
+  void SetFollowsChanges(bool follows) { follows_changes_ = follows; }
   // Somebody else has decided the cycles before the next one: pods that are being preempted count
   // as evicted at that one.
   void CountEvictionsUnderWay() { counts_under_way_ = true; }
@@ -121,6 +125,7 @@ class SchedulingLoop {
   std::function<int64_t()> steady_clock_;
   int64_t steady_ns_ = 0;  // of the cycle that runs, or the last one
   int64_t period_ns_ = Timestamp::kNsPerSecond;
+  bool follows_changes_ = false;
   bool counts_under_way_ = false;
   bool reloaded_ = false;  // since the last cycle
   std::optional<int64_t> announced_until_;

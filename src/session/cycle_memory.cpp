@@ -58,6 +58,10 @@ const CycleMemory::JobEvictions* CycleMemory::FindJobEvictions(std::string_view 
   return FindIn(job_evictions, job);
 }
 
+const CycleMemory::SurplusWait* CycleMemory::FindSurplusWait(std::string_view job) const {
+  return FindIn(surplus_waits, job);
+}
+
 CycleMemory::JobEvictions& CycleMemory::JobEvictionsOf(std::string_view job) {
   return EntryIn(job_evictions, job);
 }

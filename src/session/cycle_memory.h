@@ -54,11 +54,34 @@ struct CycleMemory {
   };
   std::optional<EvictionAllowance> allowance;
 
+  // The schedule period, where cycles follow changes sooner than that; 0: no pod waits for the rest
+  // of a burst (surplus_wait.h). Set before each cycle by the loop.
+  int64_t surplus_wait_ns = 0;
+  // Jobs that were admitted within the last schedule period.
+  struct Admission {
+    std::string job;
+    Timestamp at;
+    int64_t pods = 0;  // it had so many then
+
+    friend bool operator==(const Admission&, const Admission&) = default;
+  };
+  std::vector<Admission> admissions;  // by time
+  // Jobs whose pods beyond minMember waited in the last cycle, or had waited long enough.
+  struct SurplusWait {
+    std::string job;
+    Timestamp since;
+    Timestamp until;  // the cause of the wait ends
+
+    friend bool operator==(const SurplusWait&, const SurplusWait&) = default;
+  };
+  std::vector<SurplusWait> surplus_waits;  // by job
+
   const Timestamp* LastEviction(std::string_view zone) const;
   void SetLastEviction(std::string_view zone, Timestamp at);
 
   const JobLoss* FindJobLoss(std::string_view job) const;
   const JobEvictions* FindJobEvictions(std::string_view job) const;
+  const SurplusWait* FindSurplusWait(std::string_view job) const;
   // The entry of a job, made when there is none.
   JobLoss& JobLossOf(std::string_view job);
   JobEvictions& JobEvictionsOf(std::string_view job);

@@ -20,11 +20,13 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
       zone(options.zone),
       memory(options.memory != nullptr ? *options.memory : own_memory_),
       log(log_in),
+      surplus_wait(cluster_in, memory),
       kube(cluster_in),
       queue_reports(cluster_in.queues.size()) {
   StepTimer timer(*this, "open");
   if (options.for_good) undo.ForgetWhatIsDone();
   eviction_limit.Begin(config.eviction_limits, memory);
+  surplus_wait.Begin(now);
   kept_.visits_all_jobs = options.visits_all_jobs;
   node_search_ = std::make_unique<NodeSearch>(
       *this, options.for_good ? NodeSearchLimits::OfOneCycle() : NodeSearchLimits{});
@@ -256,6 +258,8 @@ std::optional<Timestamp> Session::NextTimer() const {
     const std::optional<Timestamp> at = open.hooks.next_timer();
     if (at && *at > now && (!next || *at < *next)) next = at;
   }
+  if (const std::optional<Timestamp> at = surplus_wait.NextTimer(); at && (!next || *at < *next))
+    next = at;
   return next;
 }
 
@@ -297,6 +301,7 @@ void Session::Close() {
     plugin_times[i].close_ms = ClockMs(CLOCK_MONOTONIC) - begin;
   }
   UpdateJobPhases();
+  surplus_wait.End();
 }
 
 namespace {
@@ -371,6 +376,7 @@ std::string Session::WaitingReason(JobId id) const {
     return text + "; " + claims;
   if (const std::string held = eviction_limit.WhyHeldBack(id); !held.empty())
     return text + "; " + held;
+  if (const std::string waits = surplus_wait.Why(id); !waits.empty()) return text + "; " + waits;
   for (TaskId task : job.tasks) {
     if (const FitError* error = fit_errors.Find(task)) {
       text += fmt::format("; {}: {}", cluster.Text(cluster.tasks[task].name),

@@ -32,6 +32,7 @@
 #include "session/queue_report.h"
 #include "session/reopen_state.h"
 #include "session/step_times.h"
+#include "session/surplus_wait.h"
 #include "session/tiered.h"
 #include "session/trace.h"
 #include "session/victims.h"
@@ -80,15 +81,13 @@ class Session {
   // After Close: the jobs whose phase has changed, by name.
   const std::vector<JobPhaseChange>& phase_changes() const { return kept_.phase_changes; }
 
-  // The jobs an action has to look at, by name: all, or those for which something may be to do
-  // (job_index.h). Good until the next call.
+  // The jobs an action has to look at, by name (job_index.h). Good until the next call.
   const std::vector<JobId>& JobsToVisit();
   // The jobs whose conditions and phase may be other than they were, in no particular order.
   const std::vector<JobId>& JobsToClose();
   // Nodes of revocable zones, by name.
   const std::vector<NodeId>& ZoneNodes();
-  // The earliest instant after `now` at which a cycle could decide differently although nothing
-  // changes; none when there is no such instant.
+  // The earliest instant after `now` at which a cycle could decide differently without a change.
   std::optional<Timestamp> NextTimer() const;
 
   Cluster& cluster;
@@ -104,6 +103,7 @@ class Session {
   ReasonTable reasons;
   FitErrors fit_errors;
   EvictionLimit eviction_limit;
+  SurplusWait surplus_wait;
   KubeView kube;
   Table<QueueId, QueueReport> queue_reports;
 

@@ -68,6 +68,7 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
   enqueue_refusals_.clear();
   undone_.clear();
   eviction_limit.Begin(config.eviction_limits, memory);
+  surplus_wait.Begin(now);
   queue_reports.Reset(cluster.queues.size());
 
   if (node_changes_.size() > kMaxNodeChanges + cluster.nodes.size()) {

@@ -36,6 +36,7 @@ enum class SkipCode : uint16_t {
   kNoNode,
   kNotPipelined,
   kEvictionLimit,
+  kSurplusWaits,  // pods beyond its minimum, for those of a burst
 };
 
 // What was missing on a node that somebody was to be evicted from.

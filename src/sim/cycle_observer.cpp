@@ -100,6 +100,7 @@ uint64_t CycleObserver::WaitingFor(const Session& session, JobId id) {
     return hash + HashWithoutNumbers(*refusal);
   hash += job.Waiting() > 0 ? 4 : 0;
   hash += HashWithoutNumbers(session.eviction_limit.WhyHeldBack(id));
+  hash += HashWithoutNumbers(session.surplus_wait.Why(id));
   for (const TaskId task : job.tasks) {
     const FitError* const error = session.fit_errors.Find(task);
     if (error == nullptr) continue;

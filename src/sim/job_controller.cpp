@@ -27,6 +27,24 @@ SimJobId JobController::Submit(const JobTemplate& made_of, StrId name, const Run
   return id;
 }
 
+SimJobId JobController::SubmitSlowly(const JobTemplate& made_of, StrId name,
+                                     const RunTime& run_time, bool keeps_work, int64_t every_ns) {
+  const SimJobId id = AddJob(made_of, name, run_time, keeps_work);
+  create_every_ns_[id] = every_ns;
+  return id;
+}
+
+void JobController::OnAdmitted(SimJobId id) {
+  const auto found = create_every_ns_.find(id);
+  if (found == create_every_ns_.end()) return;
+  Timestamp at = now_;
+  for (const SimPodId pod : world_.job(id).pods) {
+    at = After(at, found->second);
+    queue_.Plan(at, TimerKind::kPodRecreated, pod.value, world_.pod(pod).token);
+  }
+  create_every_ns_.erase(found);
+}
+
 // What the budget leaves when everybody runs.
 int32_t JobController::BudgetFloor(const SimJob& job) const {
   const auto pods = static_cast<int64_t>(job.pods.size());

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 
 #include "model/disruption_budget.h"
 
@@ -38,6 +39,10 @@ class JobController {
   SimJobId Submit(const JobTemplate& made_of, StrId name, const RunTime& run_time, bool keeps_work);
   // Without the pods: whoever applies a manifest makes them one by one.
   SimJobId AddJob(const JobTemplate& made_of, StrId name, const RunTime& run_time, bool keeps_work);
+  // Without the pods: once the job is admitted, they are created one by one, `every_ns` apart.
+  SimJobId SubmitSlowly(const JobTemplate& made_of, StrId name, const RunTime& run_time,
+                        bool keeps_work, int64_t every_ns);
+  void OnAdmitted(SimJobId job);
   // Makes a pod, pending, as the next of its name.
   void Create(SimPodId pod);
 
@@ -60,6 +65,7 @@ class JobController {
   const Timestamp& now_;
   const int64_t recreate_after_ns_;
   const BudgetRules budget_rules_;
+  std::unordered_map<SimJobId, int64_t> create_every_ns_;  // of jobs that are not admitted yet
   uint64_t uids_given_ = 0;
   int64_t submitted_ = 0;
   int64_t completed_ = 0;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/did_you_mean.h"
+#include "base/go_duration.h"
 #include "base/whole_file.h"
 #include "sim/scenario_fields.h"
 #include "sim/scenario_sections.h"
@@ -132,6 +133,12 @@ class ScenarioReader {
     constexpr int64_t kMillisecond = 1'000'000;
     scenario_.schedule_period_ns =
         fields.Duration("schedulePeriod", kMillisecond).value_or(scenario_.schedule_period_ns);
+    scenario_.cycle_delay_ns =
+        fields.Duration("cycleDelay", kMillisecond).value_or(scenario_.cycle_delay_ns);
+    if (scenario_.cycle_delay_ns > scenario_.schedule_period_ns)
+      fields.Error("cycleDelay", fmt::format("expected at most the schedulePeriod of {}, got {}",
+                                             FormatGoDuration(scenario_.schedule_period_ns),
+                                             FormatGoDuration(scenario_.cycle_delay_ns)));
     scenario_.recreate_after_ns =
         fields.Duration("recreateAfter").value_or(scenario_.recreate_after_ns);
     if (const YamlNode* kubelet = fields.Find("kubelet")) ReadKubelet(*kubelet);

@@ -70,6 +70,9 @@ struct JobShape {
   // What happens to the work done by a pod that is evicted: lost, or kept (checkpointed), so that
   // its successor needs only the rest.
   bool keeps_work = false;
+  // The job controller creates the pods one by one, so far apart, once the job is admitted; -1: all
+  // of them with the job.
+  int64_t create_every_ns = -1;
   TextTable labels;  // of the Job, its PodGroup and its pods
   TextTable
       annotations;  // "preemptable", "revocableZone", "cooldown", "budget" of the file are here
@@ -171,6 +174,7 @@ struct Scenario {
   Timestamp until;
   uint64_t seed = 1;
   int64_t schedule_period_ns = 1'000'000'000;
+  int64_t cycle_delay_ns = 0;  // cycles follow changes so soon; 0: one a schedule period
 
   std::vector<NodeShape> nodes;
   std::vector<std::string> manifests;  // files with the cluster at the start

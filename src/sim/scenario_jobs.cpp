@@ -219,6 +219,7 @@ JobShape ReadJob(Fields& fields, ScenarioReading& reading) {
   }
   job.run_time = ReadRunTime(fields, "runTime");
   job.keeps_work = fields.Bool("keepsWork").value_or(false);
+  job.create_every_ns = fields.Duration("createPodsEvery").value_or(-1);
   job.labels = fields.Texts("labels");
   job.annotations = fields.Texts("annotations");
   ReadPodMarks(fields, job.annotations);

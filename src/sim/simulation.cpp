@@ -1,8 +1,9 @@
 // How a run goes:
 //   1. Everything is read and checked (workload.h); the cluster of the start is put together.
 //   2. What will happen stands in a queue by time. The clock jumps from one happening to the next.
-//   3. Cycles run on a grid, start + k * schedule period: at the first grid point at which the
-//      scheduling loop says that one is due, after everything else of that instant has happened.
+//   3. Cycles run on a grid, start + k * schedule period (or cycle delay, where the scenario gives
+//      one): at the first grid point at which the scheduling loop says that one is due, after
+//      everything else of that instant has happened.
 //   4. Decisions take effect in the world at once, and the scheduler is told when its session is
 //      over.
 #include "sim/simulation.h"
@@ -67,6 +68,7 @@ class Simulation::Impl final : public DecisionSink {
     if (options_.every_tick) loop_.SearchAlways();
     loop_.SetSteadyClock([this] { return now_.ns; });
     loop_.SetSchedulePeriod(scenario.schedule_period_ns);
+    loop_.SetFollowsChanges(CyclePeriod() < scenario.schedule_period_ns);
   }
 
   bool Prepare(Diagnostics& diagnostics);
@@ -84,9 +86,11 @@ class Simulation::Impl final : public DecisionSink {
   void PlanArrival(uint32_t index, uint32_t number, Timestamp after);
   void LookAtZones();
   Timestamp SchedulerNow() const { return After(now_, active_faults_.ClockOffsetNs()); }
-  Timestamp GridPoint(int64_t tick) const {
-    return After(scenario_.start, tick * scenario_.schedule_period_ns);
+  int64_t CyclePeriod() const {
+    return scenario_.cycle_delay_ns > 0 ? scenario_.cycle_delay_ns : scenario_.schedule_period_ns;
   }
+  Timestamp GridPoint(int64_t tick) const { return After(scenario_.start, tick * CyclePeriod()); }
+  void Submit(const JobTemplate& made_of, StrId name, const JobShape& shape);
   int64_t TickAtOrAfter(Timestamp at) const;
   int64_t NextCycleTick() const;
   void RunCycle(int64_t tick);
@@ -219,8 +223,7 @@ SimulationResult Simulation::Impl::Run(const std::function<void(const Progress&)
   if (progress) Report(progress);
   events_.Begin(SimEventKind::kRunEnds);
   events_.Send();
-  const int64_t ticks =
-      (scenario_.until.ns - scenario_.start.ns) / scenario_.schedule_period_ns + 1;
+  const int64_t ticks = (scenario_.until.ns - scenario_.start.ns) / CyclePeriod() + 1;
   return {.end = now_,
           .cycles = loop_.cycles(),
           .due_cycles = due_cycles_,
@@ -246,9 +249,9 @@ void Simulation::Impl::Report(const std::function<void(const Progress&)>& progre
 
 int64_t Simulation::Impl::TickAtOrAfter(Timestamp at) const {
   // A timer may be centuries away; one tick after the end is as good as never.
-  const Timestamp reachable = std::min(at, After(scenario_.until, scenario_.schedule_period_ns));
+  const int64_t period = CyclePeriod();
+  const Timestamp reachable = std::min(at, After(scenario_.until, period));
   const int64_t since = std::max<int64_t>(0, reachable.ns - scenario_.start.ns);
-  const int64_t period = scenario_.schedule_period_ns;
   return since / period + (since % period != 0 ? 1 : 0);
 }
 
@@ -279,8 +282,7 @@ void Simulation::Impl::Handle(const Timer& timer) {
   switch (timer.kind) {
     case TimerKind::kSubmission: {
       const JobShape& shape = scenario_.submissions[timer.subject].job;
-      controller_.Submit(*workload_.submissions[timer.subject], live_.strings().Intern(shape.name),
-                         shape.run_time, shape.keeps_work);
+      Submit(*workload_.submissions[timer.subject], live_.strings().Intern(shape.name), shape);
       break;
     }
     case TimerKind::kArrival:
@@ -341,8 +343,17 @@ void Simulation::Impl::PlanArrival(uint32_t index, uint32_t number, Timestamp af
 void Simulation::Impl::Arrive(uint32_t index, uint32_t number) {
   const JobShape& shape = scenario_.arrivals[index].job;
   const StrId name = live_.strings().Intern(fmt::format("{}-{}", shape.name, number));
-  controller_.Submit(*workload_.arrivals[index], name, shape.run_time, shape.keeps_work);
+  Submit(*workload_.arrivals[index], name, shape);
   PlanArrival(index, number + 1, now_);
+}
+
+void Simulation::Impl::Submit(const JobTemplate& made_of, StrId name, const JobShape& shape) {
+  if (shape.create_every_ns < 0) {
+    controller_.Submit(made_of, name, shape.run_time, shape.keeps_work);
+  } else {
+    controller_.SubmitSlowly(made_of, name, shape.run_time, shape.keeps_work,
+                             shape.create_every_ns);
+  }
 }
 
 // The start has its nodes and queues already.
@@ -396,6 +407,11 @@ void Simulation::Impl::OnCycle(Session& session, const std::vector<JobPhaseChang
   for (const EvictionLedger::Ring& ring : loop_.TakeEvictionRings())
     events_.TellText(SimEventKind::kEvictionLoop, ring.text);
   observer_.OnPhases(session, phases);
+  for (const JobPhaseChange& change : phases) {
+    if (change.before != JobPhase::kPending) continue;
+    const Job& job = session.cluster.jobs[change.job];
+    controller_.OnAdmitted(world_.FindJob(job.ns, job.name));
+  }
   if (due_) observer_.OnCycle(session);
 }
 

@@ -54,6 +54,8 @@ class ChangingCluster {
     now_ = now->time;
     loop_.emplace(*live_, std::move(config), FixedOffset(now->offset_seconds), silent_);
     loop_->CompareWithFreshSessions();
+    loop_->SetSchedulePeriod(10 * Timestamp::kNsPerSecond);
+    loop_->SetFollowsChanges(random.shape.seed % 2 == 0);
     loop_->SearchAlways();
     Read(random.Text());
   }

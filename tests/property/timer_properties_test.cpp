@@ -91,6 +91,8 @@ class World {
     KRAFLA_CHECK(now.has_value());
     begin = now->time;
     loop_.emplace(*live_, std::move(config), FixedOffset(now->offset_seconds), silent_);
+    loop_->SetSchedulePeriod(25 * Timestamp::kNsPerSecond);
+    loop_->SetFollowsChanges(random.shape.seed % 2 == 0);
   }
 
   void CycleAt(Timestamp now, bool only_when_due) {

@@ -52,6 +52,8 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
   mirror_.SetConfig(config);
   loop_.emplace(mirror_.live(), std::move(config), zone_, log_);
   loop_->CompareWithFreshSessions();
+  loop_->SetSchedulePeriod(90 * Timestamp::kNsPerSecond);
+  loop_->SetFollowsChanges(seed % 2 == 0);
   loop_->SetBeforeSession([this](CycleMemory& memory) {
     // Somebody else remembers something too.
     if (dice_.Chance(10)) memory.JobLossOf("default/ghost").at = now_;
