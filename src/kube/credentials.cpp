@@ -1,5 +1,6 @@
 #include "kube/credentials.h"
 
+#include <condition_variable>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,6 +87,25 @@ Result<std::shared_ptr<const Identity>> Credentials::Current() {
   if (fresh) last_read_ = *fresh;
   current_ = last_read_;
   return current_;
+}
+
+Result<std::shared_ptr<const Identity>> Credentials::Await() {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t changes = 0;
+  const uint64_t listener = AddListener([&] {
+    const std::scoped_lock lock(mutex);
+    ++changes;
+    changed.notify_all();
+  });
+  Result<std::shared_ptr<const Identity>> identity = Current();
+  for (uint64_t seen = 0; identity && *identity == nullptr; identity = Current()) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return changes != seen; });
+    seen = changes;
+  }
+  RemoveListener(listener);
+  return identity;
 }
 
 Result<std::shared_ptr<const Identity>> Credentials::CurrentOfPlugin() {

@@ -45,6 +45,8 @@ class Credentials {
   // Good for one request. An error means that no request can be sent at the moment. nullptr: an
   // exec plugin is running; the listeners are called when it has ended. Never waits for the plugin.
   Result<std::shared_ptr<const Identity>> Current();
+  // The same, and waits for an exec plugin: for programs that have nothing else to do.
+  Result<std::shared_ptr<const Identity>> Await();
   // The server answered 401: what can be read or asked for again is, before the next request.
   void Refused(const std::shared_ptr<const Identity>& identity);
 

@@ -143,6 +143,20 @@ TEST(Credentials, APluginThatHangsHoldsUpNoOtherCall) {
   EXPECT_FALSE(Settled(credentials));
 }
 
+TEST(Credentials, AwaitWaitsForThePluginAndForNothingElse) {
+  Files f;
+  Credentials credentials(
+      WithPlugin(
+          "https://x",
+          R"(sleep 0.2; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t"}}')"),
+      f.surroundings());
+  EXPECT_EQ(credentials.Await().value()->authorization, "Bearer t");
+  Credentials failing(WithPlugin("https://x", "exit 3"), f.surroundings());
+  EXPECT_EQ(failing.Await().error().message, "exec plugin sh ended with code 3");
+  Credentials token({.server = "https://x", .token = "t"}, f.surroundings());
+  EXPECT_EQ(token.Await().value()->authorization, "Bearer t");
+}
+
 TEST(Credentials, NoPluginIsRunForAServerThatGetsNoCredentials) {
   Files f;
   Credentials credentials(WithPlugin("http://127.0.0.1", "exit 1"), f.surroundings());

@@ -408,6 +408,7 @@ class Server {
                          .max_in_flight = 8,
                          .per_second = 20,
                          .burst = 40,
+                         .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
                          .log = options_.log}};
   std::vector<std::unique_ptr<StatusServer>> servers_;
 

@@ -131,6 +131,41 @@ class Transport(ClusterTestCase):
         self.assertIn("list cannot be read; listing again kind=Pod error=", found[0])
         proxy.close()
 
+    def test_a_denied_write_is_named_with_verb_and_resource_until_it_is_allowed(self):
+        plane = self.plane
+        roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+        role = plane.get(f"{roles}/krafla")
+        good = role["rules"]
+        name = "krafla-without-podgroup-writes"
+        rules = []
+        for rule in good:
+            if any(r.startswith("podgroups") for r in rule.get("resources", [])):
+                rule = dict(rule, verbs=[v for v in rule["verbs"] if v in ("get", "list", "watch")])
+            rules.append(rule)
+        plane.apply(
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+             "metadata": {"name": name}, "rules": [r for r in rules if r["verbs"]]},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+             "metadata": {"name": name},
+             "subjects": [{"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}],
+             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                         "name": name}})
+        self.node("n1", cpu="2")
+        scheduler = self.scheduler(kubeconfig=plane.kubeconfig(name))
+        self.job("big", 4)  # waits, so that there is a condition to write
+        denied = "API server denies a required permission; retrying"
+        eventually("it is told", lambda: denied in scheduler.log())
+        time.sleep(3)
+        found = [line for line in scheduler.log().splitlines() if "API server denies" in line]
+        self.assertEqual(len(found), 1, found)
+        self.assertRegex(found[0], r" verb=(patch|update) resource=podgroups ")
+        self.assertIn(f'User \\"{name}\\" cannot ', found[0])
+        plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                     "metadata": {"name": name}, "rules": good})
+        self.job("bigger", 5)
+        eventually("it is over", lambda:
+                   "API server grants the required permissions now" in scheduler.log(), 90)
+
     # ---- exec plugins
 
     def plugin(self, name, script):
