@@ -118,5 +118,17 @@ TEST(DeployFiles, TheImageFitsTheDeployment) {
   EXPECT_EQ(deployment.find("command:"), std::string::npos);
 }
 
+// The service's user is made up when it starts: a kubeconfig that it can read without systemd's
+// help can be read by every user of the machine.
+TEST(DeployFiles, TheServiceGetsItsKubeconfigAsACredential) {
+  const std::string unit = TextOf(kRoot / "deploy/krafla.service");
+  EXPECT_NE(unit.find("\nDynamicUser=yes\n"), std::string::npos);
+  EXPECT_NE(unit.find("\nLoadCredential=kubeconfig:/etc/krafla/kubeconfig\n"), std::string::npos);
+  EXPECT_NE(unit.find("\nEnvironment=KUBECONFIG=%d/kubeconfig\n"), std::string::npos);
+  std::istringstream lines(TextOf(kRoot / "deploy/krafla.default"));
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with('#')) EXPECT_EQ(line.find("--kubeconfig"), std::string::npos) << line;
+}
+
 }  // namespace
 }  // namespace krafla::testing

@@ -71,7 +71,7 @@ ServerToken FindKubeToken(const std::string& path, const Surroundings& surroundi
   }
   const std::string origin = connection.origin;
   Credentials credentials(std::move(connection), surroundings);
-  const auto identity = credentials.Current();
+  const auto identity = credentials.Await();
   if (!identity) {
     if (!path.empty()) diagnostics.Error("--kubeconfig", {}, identity.error().message);
     return {{}, fmt::format("{}: {}", origin, identity.error().message)};

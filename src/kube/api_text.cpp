@@ -184,8 +184,8 @@ Result<WatchLine> ApiTextParser::ParseWatchLine(std::string_view line) {
     } else if (key == "object") {
       ondemand::object object;
       std::string_view raw;
-      if (field.value().get_object().get(object) || object.raw_json().get(raw))
-        return Fail("the object of an event is broken");
+      if (field.value().get_object().get(object)) continue;  // an ERROR in a foreign form
+      if (object.raw_json().get(raw)) return Fail("the object of an event is broken");
       event.object = Padded(raw);
       has_object = true;
     }
@@ -202,6 +202,10 @@ Result<WatchLine> ApiTextParser::ParseWatchLine(std::string_view line) {
     known = true;
   }
   if (!known) return Fail(fmt::format("an event of the unknown type {}", Quoted(type)));
+  if (!has_object && event.type == WatchEventType::kError) {
+    event.error_message = "an ERROR event without a Status";
+    return event;
+  }
   if (!has_object) return Fail("an event without object");
   if (event.type == WatchEventType::kError) {
     event.error_message = MessageOf(event.object);
@@ -219,6 +223,11 @@ Result<WatchLine> ApiTextParser::ParseWatchLine(std::string_view line) {
   if (!meta) return Fail("the object of an event " + meta.error().message);
   event.head = std::move(meta->head);
   event.initial_events_end = meta->initial_events_end;
+  // A watch goes on from the last version, and an object is known by its name.
+  if (event.type != WatchEventType::kBookmark && event.head.name.empty())
+    return Fail("the object of an event has no metadata.name");
+  if (event.head.resource_version.empty())
+    return Fail("the object of an event has no metadata.resourceVersion");
   return event;
 }
 
@@ -239,14 +248,28 @@ Result<ApiTextParser::ListPage> ApiTextParser::ParseList(
     if (parsers_->line.iterate(padded.data(), padded.size(), padded.size() + SIMDJSON_PADDING)
             .get(document) ||
         document.get_object().get(root))
-      return Fail("the list is no JSON object");
+      return Fail("the list is not a JSON object");
+    // Anything else that has metadata would count as an empty list, and every object as deleted.
+    ondemand::value kind;
+    if (root.find_field_unordered("kind").get(kind) || !TextOf(kind).ends_with("List"))
+      return Fail("expected an object whose kind ends with List");
     ondemand::value metadata;
-    if (root.find_field_unordered("metadata").get(metadata))
-      return Fail("the list has no metadata");
-    ForEachField(metadata, [&](std::string_view key, ondemand::value field) {
-      if (key == "resourceVersion") page.resource_version = TextOf(field);
-      if (key == "continue") page.continue_token = TextOf(field);
-    });
+    if (root.find_field_unordered("metadata").get(metadata) ||
+        !ForEachField(metadata, [&](std::string_view key, ondemand::value field) {
+          if (key == "resourceVersion") page.resource_version = TextOf(field);
+          if (key == "continue") page.continue_token = TextOf(field);
+        }))
+      return Fail("the list has no metadata that can be read");
+    if (page.resource_version.empty()) return Fail("the list has no metadata.resourceVersion");
+    ondemand::value items;
+    if (root.find_field_unordered("items").get(items)) return Fail("the list has no items");
+    bool no_items = false;
+    if (!items.is_null().get(no_items) && !no_items) {
+      ondemand::array array;
+      size_t count = 0;
+      if (items.get_array().get(array) || array.count_elements().get(count))
+        return Fail("the items of the list are cut off or are not an array");
+    }
   }
   Diagnostics problems;
   ReadObjectsFromText(
@@ -255,7 +278,8 @@ Result<ApiTextParser::ListPage> ApiTextParser::ParseList(
         std::string object = Padded(text.json);
         Result<ObjectHead> head = ParseHead(object);
         // An object without a name cannot be followed; no API server sends one.
-        if (head && !head->name.empty()) on_object(std::move(object), std::move(*head));
+        if (head && !head->name.empty()) return on_object(std::move(object), std::move(*head));
+        ++page.unnamed;
       },
       problems);
   if (problems.HasErrors()) return Fail(ToString(problems.items().front()));

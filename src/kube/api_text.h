@@ -54,6 +54,7 @@ class ApiTextParser {
   struct ListPage {
     std::string resource_version;
     std::string continue_token;
+    size_t unnamed = 0;  // objects without metadata.name: left out
   };
   // One page of a list; `on_object` gets each object as padded text with apiVersion and kind.
   Result<ListPage> ParseList(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <fmt/format.h>
 
 namespace krafla {
@@ -131,6 +133,57 @@ TEST(ApiText, MessagesOfRefusals) {
   EXPECT_EQ(MessageOf(R"({"kind":"Status","message":"pods \"x\" not found"})"),
             "pods \"x\" not found");
   EXPECT_EQ(MessageOf("upstream\nfailed"), "upstream failed");
+}
+
+// What is not there in a list is deleted: half a list must not count as a whole one.
+TEST(ApiText, AListThatIsCutAnywhereIsNoList) {
+  const std::string page =
+      R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[)"
+      R"({"metadata":{"name":"a","namespace":"x"},"spec":{"containers":[{}]}},)"
+      R"({"metadata":{"name":"b","namespace":"x"}}]})";
+  const auto names = [](const std::string& body) -> std::optional<size_t> {
+    ApiTextParser parser;
+    size_t count = 0;
+    if (!parser.ParseList(body, [&](const std::string&, const ObjectHead&) { ++count; }))
+      return std::nullopt;
+    return count;
+  };
+  EXPECT_EQ(names(page), 2u);
+  for (size_t size = 0; size < page.size(); ++size)
+    EXPECT_EQ(names(page.substr(0, size)), std::nullopt) << page.substr(0, size);
+}
+
+TEST(ApiText, OnlyAListCountsAsAList) {
+  ApiTextParser parser;
+  const auto problem = [&](const std::string& body) -> std::string {
+    const auto page = parser.ParseList(body, [](const std::string&, const ObjectHead&) {});
+    return page ? "" : page.error().message;
+  };
+  EXPECT_EQ(problem(R"({"kind":"NodeList","metadata":{"resourceVersion":"5"},"items":[]})"), "");
+  EXPECT_EQ(problem(R"({"kind":"NodeList","metadata":{"resourceVersion":"5"},"items":null})"), "");
+  EXPECT_EQ(problem(R"([])"), "the list is not a JSON object");
+  EXPECT_EQ(problem(R"({"kind":"Status","metadata":{}})"),
+            "expected an object whose kind ends with List");
+  EXPECT_EQ(problem(R"({"kind":"NodeList","items":[]})"),
+            "the list has no metadata that can be read");
+  EXPECT_EQ(problem(R"({"kind":"NodeList","metadata":{},"items":[]})"),
+            "the list has no metadata.resourceVersion");
+  EXPECT_EQ(problem(R"({"kind":"NodeList","metadata":{"resourceVersion":"5"}})"),
+            "the list has no items");
+  EXPECT_EQ(problem(R"({"kind":"NodeList","metadata":{"resourceVersion":"5"},"items":{}})"),
+            "the items of the list are cut off or are not an array");
+}
+
+TEST(ApiText, ObjectsWithoutANameAreCountedAndLeftOut) {
+  ApiTextParser parser;
+  size_t count = 0;
+  const auto page = parser.ParseList(
+      R"({"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[)"
+      R"({"metadata":{"uid":"u"}},{"metadata":{"name":"n"}}]})",
+      [&](const std::string&, const ObjectHead&) { ++count; });
+  ASSERT_TRUE(page);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(page->unnamed, 1u);
 }
 
 }  // namespace

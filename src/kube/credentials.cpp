@@ -1,6 +1,6 @@
 #include "kube/credentials.h"
 
-#include <algorithm>
+#include <condition_variable>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +13,6 @@ namespace krafla {
 namespace {
 
 constexpr std::chrono::minutes kReadAgain{1};
-constexpr std::chrono::seconds kPluginAgain{5};  // after a run that failed
 
 Result<std::string> ReadPem(const PemSource& source, const Surroundings& surroundings) {
   if (!source.data.empty() || source.file.empty()) return source.data;
@@ -24,23 +23,40 @@ Result<std::string> ReadPem(const PemSource& source, const Surroundings& surroun
   return text;
 }
 
-// How long an answer with this end is used: a minute less, if there is as much.
-Credentials::Clock::time_point GoodUntil(Timestamp expires) {
-  const auto now = Credentials::Clock::now();
-  if (!expires.Present()) return Credentials::Clock::time_point::max();
-  const auto wall = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-  const std::chrono::nanoseconds left(expires.ns - wall.count());
-  return now + std::max(left / 2, left - std::chrono::minutes(1));
-}
-
 }  // namespace
 
 Credentials::Credentials(KubeConnection connection, Surroundings surroundings,
-                         std::function<void(const std::string& line)> log)
+                         std::function<void(const std::string& line)> log, ExecTiming timing)
     : connection_(std::move(connection)),
       surroundings_(std::move(surroundings)),
-      log_(std::move(log)) {}
+      log_(std::move(log)) {
+  if (!connection_.exec || connection_.server.starts_with("http://")) return;
+  plugin_ = std::make_unique<ExecCredentialSource>(
+      connection_,
+      ExecCredentialSource::Options{.patience = timing.patience,
+                                    .retry_wait = timing.retry_wait,
+                                    .on_change =
+                                        [this] {
+                                          const std::scoped_lock lock(listeners_mutex_);
+                                          for (const auto& [id, listener] : listeners_) listener();
+                                        },
+                                    .log = log_});
+}
+
+uint64_t Credentials::AddListener(std::function<void()> listener) {
+  const std::scoped_lock lock(listeners_mutex_);
+  listeners_.emplace(++last_listener_, std::move(listener));
+  return last_listener_;
+}
+
+void Credentials::RemoveListener(uint64_t id) {
+  const std::scoped_lock lock(listeners_mutex_);
+  listeners_.erase(id);
+}
+
+void Credentials::Stop(std::chrono::milliseconds grace) {
+  if (plugin_ != nullptr) plugin_->Stop(grace);
+}
 
 void Credentials::NoteUnreadable(bool& known, const std::string& problem) {
   const bool unreadable = !problem.empty();
@@ -62,26 +78,62 @@ Result<std::string> Credentials::ReadCa() {
 
 Result<std::shared_ptr<const Identity>> Credentials::Current() {
   const std::scoped_lock lock(mutex_);
+  if (plugin_ != nullptr) return CurrentOfPlugin();
   if (current_ != nullptr && Clock::now() < good_until_) return current_;
-  Result<std::shared_ptr<const Identity>> fresh = Read();
-  // What a plugin gave may have expired: nobody but the plugin can tell.
-  if (!fresh && (last_read_ == nullptr || connection_.exec)) return fresh;
+  good_until_ = Clock::now() + kReadAgain;
+  Result<std::shared_ptr<const Identity>> fresh = Read(nullptr);
+  if (!fresh && last_read_ == nullptr) return fresh;
   NoteUnreadable(unreadable_, fresh ? std::string() : fresh.error().message);
   if (fresh) last_read_ = *fresh;
   current_ = last_read_;
   return current_;
 }
 
-void Credentials::Refused(const std::shared_ptr<const Identity>& identity) {
-  const std::scoped_lock lock(mutex_);
-  // Others may have been refused with the same one, and it may be another one by now.
-  if (identity == current_) current_ = nullptr;
+Result<std::shared_ptr<const Identity>> Credentials::Await() {
+  std::mutex mutex;
+  std::condition_variable changed;
+  uint64_t changes = 0;
+  const uint64_t listener = AddListener([&] {
+    const std::scoped_lock lock(mutex);
+    ++changes;
+    changed.notify_all();
+  });
+  Result<std::shared_ptr<const Identity>> identity = Current();
+  for (uint64_t seen = 0; identity && *identity == nullptr; identity = Current()) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return changes != seen; });
+    seen = changes;
+  }
+  RemoveListener(listener);
+  return identity;
 }
 
-Result<std::shared_ptr<const Identity>> Credentials::Read() {
-  good_until_ = Clock::now() + kReadAgain;
+Result<std::shared_ptr<const Identity>> Credentials::CurrentOfPlugin() {
+  const ExecCredentialSource::Answer answer = plugin_->Current();
+  if (!answer.problem.empty()) return Fail(answer.problem);
+  if (answer.credential == nullptr) return std::shared_ptr<const Identity>();
+  if (current_ != nullptr && generation_ == answer.generation) return current_;
+  Result<std::shared_ptr<const Identity>> fresh = Read(answer.credential.get());
+  if (!fresh) return fresh;
+  generation_ = answer.generation;
+  current_ = std::move(*fresh);
+  return current_;
+}
+
+void Credentials::Refused(const std::shared_ptr<const Identity>& identity) {
+  const std::scoped_lock lock(mutex_);
+  // Several requests may be refused with the same identity, and there may be a new one by now.
+  if (identity != current_) return;
+  if (plugin_ != nullptr) {
+    plugin_->Refused(generation_);
+  } else {
+    current_ = nullptr;
+  }
+}
+
+Result<std::shared_ptr<const Identity>> Credentials::Read(const ExecCredential* plugin) {
   auto identity = std::make_shared<Identity>();
-  // Nobody who listens in is to be able to use what we know.
+  // On an unencrypted connection anyone in between could read and use it.
   if (connection_.server.starts_with("http://")) return identity;
 
   const auto pem = [&](const PemSource& source, std::string& target) -> Result<bool> {
@@ -103,20 +155,12 @@ Result<std::shared_ptr<const Identity>> Credentials::Read() {
     if (text->empty()) return Fail(fmt::format("{}: is empty", connection_.token_file));
     token = std::move(*text);
   }
-  if (connection_.exec) {
-    // Everybody who wants to ask something comes here; a plugin that fails is left alone for a
-    // while.
-    if (!exec_problem_.empty() && Clock::now() < exec_again_) return Fail(exec_problem_);
-    Result<ExecCredential> credential = RunExecPlugin(*connection_.exec, connection_);
-    exec_problem_ = credential ? std::string() : credential.error().message;
-    exec_again_ = Clock::now() + kPluginAgain;
-    if (!credential) return Fail(exec_problem_);
-    token = std::move(credential->token);
-    if (!credential->client_certificate.empty()) {
-      identity->client_certificate = std::move(credential->client_certificate);
-      identity->client_key = std::move(credential->client_key);
+  if (plugin != nullptr) {
+    token = plugin->token;
+    if (!plugin->client_certificate.empty()) {
+      identity->client_certificate = plugin->client_certificate;
+      identity->client_key = plugin->client_key;
     }
-    good_until_ = GoodUntil(credential->expires);
   }
   if (!token.empty()) {
     identity->authorization = "Bearer " + token;

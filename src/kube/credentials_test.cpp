@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
+#include <thread>
 
 namespace krafla {
 namespace {
@@ -79,26 +81,86 @@ TEST(Credentials, AFileThatVanishesIsWarnedOfOnceAndTheOldOneStays) {
   EXPECT_EQ(log, (std::vector<std::string>{"credentials can be read again"}));
 }
 
+// What Current says when no plugin is waited for any more.
+Result<std::shared_ptr<const Identity>> Settled(Credentials& credentials) {
+  for (int i = 0; i < 2000; ++i) {
+    Result<std::shared_ptr<const Identity>> identity = credentials.Current();
+    if (!identity || *identity != nullptr) return identity;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return Fail("the plugin does not end");
+}
+
+KubeConnection WithPlugin(const std::string& server, const std::string& script) {
+  KubeConnection connection{.server = server};
+  connection.exec = ExecPlugin{
+      .api_version = "client.authentication.k8s.io/v1", .command = "sh", .args = {"-c", script}};
+  return connection;
+}
+
 TEST(Credentials, AnExecPluginIsAskedAgainOnlyWhenItsAnswerIsNoLongerGood) {
   Files f;
   const std::string counter = ::testing::TempDir() + "/krafla_exec_plugin_calls";
   std::remove(counter.c_str());
-  KubeConnection connection{.server = "https://x"};
-  connection.exec = ExecPlugin{
-      .api_version = "client.authentication.k8s.io/v1",
-      .command = "sh",
-      .args = {
-          "-c",
+  Credentials credentials(
+      WithPlugin(
+          "https://x",
           "echo x >> " + counter +
               R"(; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t%s"}}' $(wc -l < )" +
-              counter + ")"}};
-  Credentials credentials(connection, f.surroundings());
-  const auto first = credentials.Current().value();
+              counter + ")"),
+      f.surroundings());
+  std::atomic<int> heard = 0;
+  const uint64_t listener = credentials.AddListener([&] { ++heard; });
+  EXPECT_EQ(credentials.Current().value(), nullptr) << "it is only begun";
+  const auto first = Settled(credentials).value();
   EXPECT_EQ(first->authorization, "Bearer t1");
   EXPECT_EQ(credentials.Current().value(), first);
   credentials.Refused(first);
-  EXPECT_EQ(credentials.Current().value()->authorization, "Bearer t2");
+  EXPECT_EQ(Settled(credentials).value()->authorization, "Bearer t2");
+  for (int i = 0; i < 200 && heard < 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(heard, 2);
+  credentials.RemoveListener(listener);
   std::remove(counter.c_str());
+}
+
+TEST(Credentials, APluginThatHangsHoldsUpNoOtherCall) {
+  Files f;
+  Credentials credentials(WithPlugin("https://x", "sleep 600"), f.surroundings());
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i)
+    callers.emplace_back([&] {
+      for (int k = 0; k < 100; ++k) {
+        EXPECT_EQ(credentials.Current().value(), nullptr);
+        credentials.Refused(nullptr);
+        EXPECT_TRUE(credentials.ReadCa());
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  credentials.Stop(std::chrono::milliseconds(0));
+  EXPECT_FALSE(Settled(credentials));
+}
+
+TEST(Credentials, AwaitWaitsForThePluginAndForNothingElse) {
+  Files f;
+  Credentials credentials(
+      WithPlugin(
+          "https://x",
+          R"(sleep 0.2; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t"}}')"),
+      f.surroundings());
+  EXPECT_EQ(credentials.Await().value()->authorization, "Bearer t");
+  Credentials failing(WithPlugin("https://x", "exit 3"), f.surroundings());
+  EXPECT_EQ(failing.Await().error().message, "exec plugin sh ended with code 3");
+  Credentials token({.server = "https://x", .token = "t"}, f.surroundings());
+  EXPECT_EQ(token.Await().value()->authorization, "Bearer t");
+}
+
+TEST(Credentials, NoPluginIsRunForAServerThatGetsNoCredentials) {
+  Files f;
+  Credentials credentials(WithPlugin("http://127.0.0.1", "exit 1"), f.surroundings());
+  EXPECT_EQ(credentials.Current().value()->authorization, "");
 }
 
 }  // namespace

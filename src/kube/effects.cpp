@@ -25,19 +25,28 @@ Effects::Effects(ApiClient& client, ClusterMirror& mirror, EventRecorder& events
       mirror_(mirror),
       events_(events),
       options_(std::move(options)),
-      volumes_(client, mirror, options_.volumes) {}
+      volumes_(client, mirror, options_.volumes),
+      random_(options_.seed) {}
 
 void Effects::Log(const std::string& line) {
   if (options_.log) options_.log(line);
+}
+
+milliseconds Effects::WaitBeforeRepeat(const HttpResponse& response, milliseconds own) {
+  const auto between = [&](int64_t low, int64_t high) {
+    return milliseconds(std::uniform_int_distribution<int64_t>(low, high)(random_));
+  };
+  const milliseconds wait = between(own.count() / 2, own.count());
+  if (!response.retry_after) return wait;
+  const int64_t wanted = response.retry_after->count();
+  return std::max(wait, between(wanted, wanted + wanted / 4));
 }
 
 bool Effects::Repeat(const HttpResponse& response, int attempt, std::function<void()> again) {
   // Whoever does not lead asks nobody again; when it leads once more the pod is read anew.
   if (response.kept_back || !IsTransient(response) || attempt + 1 >= kAttempts) return false;
   ++counts_.repeated;
-  const milliseconds wait =
-      std::max(response.retry_after.value_or(milliseconds(0)), milliseconds(100) * (1 << attempt));
-  client_.After(wait, std::move(again));
+  client_.After(WaitBeforeRepeat(response, milliseconds(100) * (1 << attempt)), std::move(again));
   return true;
 }
 
@@ -303,8 +312,8 @@ void Effects::Reread(const ObjectRef& pod, int attempt, std::function<void()> th
         const bool says_nothing =
             message.head.uid.empty() || mirror_.IsOlder(WatchedKind::kPod, pod.Key(), message.head);
         if (response.status != 404 && says_nothing) {
-          const milliseconds wait = std::max(response.retry_after.value_or(milliseconds(0)),
-                                             milliseconds(200) * (1 << std::min(attempt, 7)));
+          const milliseconds wait =
+              WaitBeforeRepeat(response, milliseconds(200) * (1 << std::min(attempt, 7)));
           client_.After(wait, [this, pod, attempt, then] { Reread(pod, attempt + 1, then); });
           return;
         }

@@ -10,9 +10,11 @@
 // Owned by the scheduling thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +56,7 @@ class Effects {
   struct Options {
     bool eviction_api = false;
     VolumeBinder::Options volumes;
+    uint64_t seed = 0;  // of the waits before requests are repeated
     std::function<void(const std::string& line)> log;
     std::function<void(const BindOrder& order)> on_bound;
     std::function<void(const EvictOrder& order)> on_evicted;
@@ -103,6 +106,10 @@ class Effects {
   void EvictionRefused(const EvictOrder& order, const HttpResponse& response);
   // Sends `again` a little later, when the answer and the number of attempts allow it.
   bool Repeat(const HttpResponse& response, int attempt, std::function<void()> again);
+  // Between half of `own` and all of it, and not before the server wants it: many requests fail
+  // at the same time, and must not come back at the same time.
+  std::chrono::milliseconds WaitBeforeRepeat(const HttpResponse& response,
+                                             std::chrono::milliseconds own);
   // `then`: when it is what the server says, or gone.
   void Failed(const ObjectRef& pod, bool at_once, std::function<void()> then = {});
   void Reread(const ObjectRef& pod, int attempt, std::function<void()> then);
@@ -116,6 +123,7 @@ class Effects {
   VolumeBinder volumes_;
   ApiTextParser parser_;
   EffectCounts counts_;
+  std::mt19937_64 random_;
   size_t in_flight_ = 0;
   std::unordered_map<std::string, int> failures_;                // by UID
   std::unordered_map<std::string, MemoryWrites> memory_writes_;  // by "namespace/name"

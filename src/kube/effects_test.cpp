@@ -334,9 +334,40 @@ TEST_F(EffectsTest, AThrottledServerIsAskedAgainWhenItSays) {
   Requests();
   client.Pass(milliseconds(1999));
   EXPECT_EQ(Requests(), Lines{});
-  client.Pass(milliseconds(1));
+  client.Pass(milliseconds(501));
   EXPECT_EQ(Requests(), (Lines{fmt::format("POST {}/binding", kPath)}));
   EXPECT_EQ(effects.counts().repeated, 1u);
+}
+
+// When each of many bindings that failed at the same time is sent again, in milliseconds.
+std::vector<int> RepeatedAfter(uint64_t seed, std::optional<milliseconds> retry_after) {
+  constexpr int kPods = 50;
+  ScriptedClient client;
+  ClusterMirror mirror{{.kinds = {WatchedKind::kPod}}};
+  EventRecorder events{client, {}};
+  Effects effects{client, mirror, events, {.seed = seed}};
+  for (int i = 0; i < kPods; ++i) effects.Bind({PodRef("a", fmt::format("p{}", i), "u"), "n1"});
+  for (int i = 0; i < kPods; ++i) client.Answer(429, "{}", retry_after);
+  client.TakeRequests();
+  std::vector<int> times;
+  for (int ms = 1; ms <= 3000; ++ms) {
+    client.Pass(milliseconds(1));
+    for (size_t sent = client.TakeRequests().size(); sent != 0; --sent) times.push_back(ms);
+  }
+  EXPECT_EQ(times.size(), size_t{kPods});
+  return times;
+}
+
+TEST(EffectsJitter, RequestsThatFailTogetherAreNotRepeatedTogether) {
+  for (const auto retry_after :
+       {std::optional<milliseconds>(), std::optional(milliseconds(1000))}) {
+    const std::vector<int> times = RepeatedAfter(1, retry_after);
+    EXPECT_GE(times.front(), retry_after ? 1000 : 50);
+    EXPECT_LE(times.back(), retry_after ? 1250 : 100);
+    EXPECT_GE(times.back() - times.front(), retry_after ? 150 : 30);
+    EXPECT_EQ(times, RepeatedAfter(1, retry_after)) << "the seed decides";
+    EXPECT_NE(times, RepeatedAfter(2, retry_after));
+  }
 }
 
 }  // namespace

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,14 +26,17 @@ namespace krafla {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
-constexpr size_t kMostBytes = 1 << 20;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLookEvery{20};
+constexpr milliseconds kKillPatience{1000};  // until a killed process group is reaped
 
 Result<std::string> TextOf(simdjson::ondemand::object& object, const char* key) {
   simdjson::ondemand::value value;
   if (object.find_field_unordered(key).get(value)) return std::string();
   std::string_view text;
-  if (value.get_string().get(text)) return Fail(fmt::format("its {} is no text", key));
+  if (value.get_string().get(text)) return Fail(fmt::format("status.{}: expected text", key));
   return std::string(text);
 }
 
@@ -56,27 +61,115 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Reads until the other side closes.
-Result<std::string> ReadAll(int fd) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  std::string text;
-  char buffer[4096];
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return Fail(fmt::format("did not end within {} s", kPatience.count()));
-    pollfd ready{fd, POLLIN, 0};
-    const int polled = poll(&ready, 1, static_cast<int>(left.count()));
-    if (polled < 0 && errno != EINTR) return Fail(std::strerror(errno));
-    if (polled <= 0) continue;
-    const ssize_t got = read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Fail(std::strerror(errno));
-    if (got == 0) return text;
-    text.append(buffer, static_cast<size_t>(got));
-    if (text.size() > kMostBytes) return Fail("printed more than a credential can be");
+// A running plugin. It leads a process group of its own, so that its children end with it.
+class PluginProcess {
+ public:
+  PluginProcess() = default;
+  PluginProcess(const PluginProcess&) = delete;
+  PluginProcess& operator=(const PluginProcess&) = delete;
+  ~PluginProcess() {
+    if (pid_ > 0) KillGroup();
+    if (output_ >= 0) close(output_);
   }
-}
+
+  // 0, or the error.
+  int Start(const std::string& command, std::vector<std::string> arguments,
+            std::vector<std::string> environment) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+    output_ = ends[0];
+    fcntl(output_, F_SETFL, O_NONBLOCK);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    // A socket that a child holds open would outlive the connection that is closed here.
+    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    // The scheduler blocks SIGTERM and ignores SIGPIPE; a plugin expects neither.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    const int error = posix_spawnp(&pid_, command.c_str(), &actions, &attributes,
+                                   Pointers(arguments).data(), Pointers(environment).data());
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) pid_ = 0;
+    return error;
+  }
+
+  // Waits for the plugin's end and takes what it printed. Children that still hold its standard
+  // output are not waited for: they are killed with the group.
+  Result<std::string> ReadUntilItEnds(const ExecLimits& limits) {
+    const Clock::time_point begin = Clock::now();
+    std::string text;
+    bool closed = false;
+    while (true) {
+      const bool ended = HasEnded();
+      while (!closed) {
+        char buffer[4096];
+        const ssize_t got = read(output_, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EAGAIN) break;
+        if (got < 0) return Fail(std::strerror(errno));
+        closed = got == 0;
+        text.append(buffer, static_cast<size_t>(got));
+        if (text.size() > limits.most_bytes)
+          return Fail(fmt::format("printed more than {} bytes, and was killed", limits.most_bytes));
+      }
+      if (ended) return text;
+      const Clock::time_point until = limits.until();
+      const Clock::time_point now = Clock::now();
+      if (now >= until)
+        return Fail(fmt::format(
+            "did not end within {} s, and was killed",
+            std::chrono::duration_cast<std::chrono::seconds>(until - begin + milliseconds(500))
+                .count()));
+      const auto wait = std::min(kLookEvery, std::chrono::ceil<milliseconds>(until - now));
+      pollfd ready{closed ? -1 : output_, POLLIN, 0};
+      poll(&ready, 1, static_cast<int>(wait.count()));
+    }
+  }
+
+  // After the plugin's end. nullopt: its end cannot be seen.
+  std::optional<int> Status() const { return status_; }
+
+  // Ends what is left of the group. The number of a group that is not reaped yet is given to no
+  // other process.
+  void KillGroup() {
+    kill(-pid_, SIGKILL);
+    const Clock::time_point until = Clock::now() + kKillPatience;
+    while (Clock::now() < until) {
+      int status = 0;
+      // Of the group, because grandchildren become children of process 1, which may be this one.
+      const pid_t got = waitpid(-pid_, &status, WNOHANG);
+      if (got == pid_) status_ = status;
+      if (got < 0 && errno == ECHILD) break;
+      if (got == 0) std::this_thread::sleep_for(milliseconds(2));
+    }
+    pid_ = 0;
+  }
+
+ private:
+  // Without reaping it: its group's number stays taken.
+  bool HasEnded() const {
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+      return errno == ECHILD;
+    return info.si_pid == pid_;
+  }
+
+  pid_t pid_ = 0;
+  int output_ = -1;
+  std::optional<int> status_;
+};
 
 }  // namespace
 
@@ -104,16 +197,19 @@ Result<ExecCredential> ParseExecCredential(std::string_view json, std::string_vi
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
   simdjson::ondemand::object root;
+  const auto unexpected = [&](std::string_view got) {
+    return Fail(fmt::format("expected an ExecCredential of {} on its standard output, got {}",
+                            api_version, got));
+  };
   if (parser.iterate(padded).get(document) || document.get_object().get(root))
-    return Fail("printed something that is no JSON object");
+    return unexpected(json.empty() ? "nothing" : "text that is not a JSON object");
   const Result<std::string> kind = TextOf(root, "kind");
   const Result<std::string> version = TextOf(root, "apiVersion");
-  if (!kind || *kind != "ExecCredential") return Fail("printed something else than ExecCredential");
-  if (!version || *version != api_version)
-    return Fail(fmt::format("printed an ExecCredential of another version than {}", api_version));
+  if (!kind || *kind != "ExecCredential") return unexpected("an object of another kind");
+  if (!version || *version != api_version) return unexpected("one of another apiVersion");
   simdjson::ondemand::object status;
   if (root.find_field_unordered("status").get_object().get(status))
-    return Fail("printed an ExecCredential without status");
+    return unexpected("one without status");
   ExecCredential credential;
   const std::pair<const char*, std::string*> fields[] = {
       {"token", &credential.token},
@@ -128,51 +224,40 @@ Result<ExecCredential> ParseExecCredential(std::string_view json, std::string_vi
   if (!expires) return Fail(expires.error().message);
   if (!expires->empty()) {
     const Result<ZonedTimestamp> time = ParseRfc3339(*expires);
-    if (!time) return Fail("its expirationTimestamp is no time");
+    if (!time)
+      return Fail("status.expirationTimestamp: expected a time such as 2026-01-31T12:00:00Z");
     credential.expires = time->time;
   }
   if (credential.client_certificate.empty() != credential.client_key.empty())
-    return Fail("gave one of certificate and key without the other");
+    return Fail("status has one of clientCertificateData and clientKeyData without the other");
   if (credential.token.empty() && credential.client_certificate.empty())
-    return Fail("gave neither a token nor a certificate");
+    return Fail("status has neither a token nor clientCertificateData");
   return credential;
 }
 
-Result<ExecCredential> RunExecPlugin(const ExecPlugin& plugin, const KubeConnection& connection) {
+Result<ExecCredential> RunExecPlugin(const ExecPlugin& plugin, const KubeConnection& connection,
+                                     const ExecLimits& limits) {
   const auto failed = [&](const std::string& why) {
     return Fail(fmt::format("exec plugin {} {}{}{}", plugin.command, why,
                             plugin.install_hint.empty() ? "" : "; hint: ", plugin.install_hint));
   };
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return failed(std::strerror(errno));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   std::vector<std::string> arguments{plugin.command};
   arguments.insert(arguments.end(), plugin.args.begin(), plugin.args.end());
-  std::vector<std::string> environment = Environment(plugin, ExecInfo(plugin, connection));
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, plugin.command.c_str(), &actions, nullptr,
-                                 Pointers(arguments).data(), Pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (error != 0) {
-    close(ends[0]);
+  PluginProcess process;
+  if (const int error = process.Start(plugin.command, std::move(arguments),
+                                      Environment(plugin, ExecInfo(plugin, connection)));
+      error != 0)
     return failed(fmt::format("cannot be run: {}", std::strerror(error)));
-  }
-  const Result<std::string> printed = ReadAll(ends[0]);
-  close(ends[0]);
-  if (!printed) kill(pid, SIGKILL);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const Result<std::string> printed = process.ReadUntilItEnds(limits);
+  process.KillGroup();
   if (!printed) return failed(printed.error().message);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return failed(WIFEXITED(status) ? fmt::format("ended with code {}", WEXITSTATUS(status))
-                                    : "was killed");
+  const std::optional<int> status = process.Status();
+  if (!status) return failed("has ended, but its exit code cannot be read: SIGCHLD is ignored");
+  if (WIFSIGNALED(*status)) return failed(fmt::format("ended by signal {}", WTERMSIG(*status)));
+  if (WEXITSTATUS(*status) != 0)
+    return failed(fmt::format("ended with code {}", WEXITSTATUS(*status)));
   Result<ExecCredential> credential = ParseExecCredential(*printed, plugin.api_version);
-  if (!credential) return failed(credential.error().message);
+  if (!credential) return failed("gave no credential: " + credential.error().message);
   return credential;
 }
 

@@ -1,9 +1,6 @@
 #include "kube/http_channel.h"
 
 #include <curl/curl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "kube/curl_options.h"
 
 namespace krafla {
 
@@ -35,63 +33,8 @@ constexpr size_t kMostSpareHandles = 128;
 constexpr size_t kMostErrorBytes = 64 << 10;  // of an answer to a stream that is no stream
 constexpr const char* kKeptBack = "kept back: somebody else may be the leader by now";
 
-// A peer that no longer acknowledges is given up by the kernel.
-int SetSocketOptions(void*, curl_socket_t socket, curlsocktype) {
-  const int on = 1;
-  const int idle_s = 10;
-  const int interval_s = 5;
-  const unsigned timeout_ms = 20'000;
-  // What is not yet on its way when a connection is closed is thrown away, not sent later: by then
-  // somebody else may lead.
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof timeout_ms);
-  return CURL_SOCKOPT_OK;
-}
-
 curl_blob Blob(const std::string& text) {
   return {const_cast<char*>(text.data()), text.size(), CURL_BLOB_NOCOPY};
-}
-
-NoAnswer WhyNoAnswer(CURL* easy, CURLcode code) {
-  switch (code) {
-    case CURLE_PEER_FAILED_VERIFICATION: {
-      // Of the chain, as OpenSSL numbers its errors. One is "unspecified": it was not looked at, or
-      // was good, and the name is what is wrong.
-      long verified = 0;
-      curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
-      return verified > 1 ? NoAnswer::kUntrusted : NoAnswer::kOtherName;
-    }
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR:
-      return NoAnswer::kUntrusted;
-    case CURLE_SSL_CERTPROBLEM:
-      return NoAnswer::kOwnCertificate;
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_GOT_NOTHING:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-      return NoAnswer::kCutShort;
-    default:
-      return NoAnswer::kOther;
-  }
-}
-
-struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
-
-void Append(HeaderList& list, const std::string& line) {
-  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
-  KRAFLA_CHECK(longer != nullptr, "out of memory");
-  list.release();
-  list.reset(longer);
 }
 
 }  // namespace
@@ -106,10 +49,12 @@ class HttpChannel::Impl {
       : credentials_(credentials), options_(std::move(options)), tokens_(options_.burst) {
     multi_ = MakeMulti();
     wake_ = multi_;
+    listener_ = credentials_.AddListener([this] { Wake(); });
     thread_ = std::thread([this] { Run(); });
   }
 
   ~Impl() {
+    credentials_.RemoveListener(listener_);
     stop_ = true;
     Wake();
     thread_.join();
@@ -161,8 +106,11 @@ class HttpChannel::Impl {
     char error[CURL_ERROR_SIZE] = {};
     bool paused = false;
     bool is_probe = false;
+    bool sent = false;
+    bool reported = false;       // to on_outcome
     milliseconds time_limit{0};  // the request's, or less; 0: none
     Clock::time_point deadline = Clock::time_point::max();
+    Clock::time_point sent_at;
   };
 
   // A handle that is set up for whoever we are and whom we trust: what differs from request to
@@ -195,6 +143,7 @@ class HttpChannel::Impl {
       if (resume_.exchange(false)) ResumePaused();
       // Before anything more is written: we may have slept for longer than we wanted.
       if (SendUntil() <= Clock::now()) KeepBackAll();
+      LaunchParked();
       StartWaiting();
       int running = 0;
       curl_multi_perform(multi_, &running);
@@ -270,7 +219,7 @@ class HttpChannel::Impl {
 
   void StartWaiting() {
     rate_limited_ = false;
-    while (transfers_.size() < options_.max_in_flight) {
+    while (transfers_.size() + parked_.size() < options_.max_in_flight) {
       std::optional<HttpRequest> next;
       {
         const std::scoped_lock lock(mutex_);
@@ -307,18 +256,48 @@ class HttpChannel::Impl {
       if (transfer->time_limit.count() == 0 || left < transfer->time_limit)
         transfer->time_limit = left;
     }
+    if (transfer->time_limit.count() > 0) transfer->deadline = now + transfer->time_limit;
+    Launch(std::move(transfer));
+  }
+
+  // While an exec plugin runs and there are no credentials, the transfer is parked: the channel has
+  // other work.
+  void Launch(std::unique_ptr<Transfer> transfer) {
     Result<std::shared_ptr<const Identity>> identity = credentials_.Current();
-    if (!identity) return Finish(std::move(transfer), identity.error().message);
-    transfer->identity = std::move(*identity);
+    // Any answer to a probe says that the connection is alive, a 401 as well.
+    if (transfer->is_probe && (!identity || *identity == nullptr)) identity = last_identity_;
+    if (!identity) {
+      transfer->response.why = NoAnswer::kNoCredentials;
+      return Finish(std::move(transfer), identity.error().message);
+    }
+    const Clock::time_point now = Clock::now();
+    const bool limited = transfer->time_limit.count() > 0;
+    if (*identity == nullptr) {
+      if (limited) next_expiry_ = std::min(next_expiry_, transfer->deadline);
+      parked_.push_back(std::move(transfer));
+      return;
+    }
+    transfer->identity = last_identity_ = std::move(*identity);
+    if (limited)
+      transfer->time_limit =
+          std::max(milliseconds(1), std::chrono::ceil<milliseconds>(transfer->deadline - now));
     if (const Result<bool> ready = SetUp(*transfer); !ready)
       return Finish(std::move(transfer), ready.error().message);
     CURL* easy = transfer->easy;
-    if (transfer->time_limit.count() > 0) {
-      transfer->deadline = Clock::now() + transfer->time_limit + kGrace;
+    if (limited) {
+      transfer->deadline = now + transfer->time_limit + kGrace;
       next_expiry_ = std::min(next_expiry_, transfer->deadline);
     }
+    transfer->sent = true;
+    transfer->sent_at = now;
     transfers_.emplace(easy, std::move(transfer));
     curl_multi_add_handle(multi_, easy);
+  }
+
+  void LaunchParked() {
+    if (parked_.empty()) return;
+    if (const auto identity = credentials_.Current(); identity && *identity == nullptr) return;
+    for (auto& transfer : std::exchange(parked_, {})) Launch(std::move(transfer));
   }
 
   Result<bool> SetUp(Transfer& t) {
@@ -342,7 +321,7 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_WRITEDATA, &t);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, &t);
     curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.time_limit.count()));
-    SetAddress(e, t.request.target);
+    SetAddress(e, credentials_.connection(), t.request.target, connect_to_);
     SetHeaders(t);
     return true;
   }
@@ -351,8 +330,13 @@ class HttpChannel::Impl {
     const KubeConnection& to = credentials_.connection();
     CURL* e = t.easy;
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-    curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
+    // Over TLS, HTTP/2 is agreed on: requests wait for a connection that is being made, to share
+    // it. Without TLS it is HTTP/1.1, and one that waits for a connection with an open watch waits
+    // for ever: each request that is under way has a connection of its own.
+    const bool may_share = to.server.starts_with("https://");
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
+                     static_cast<long>(may_share ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    curl_easy_setopt(e, CURLOPT_PIPEWAIT, may_share ? 1L : 0L);
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMs);
     curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, &SetSocketOptions);
@@ -396,32 +380,6 @@ class HttpChannel::Impl {
     }
   }
 
-  // The name in the address is the one the certificate is checked against; CONNECT_TO says where
-  // that is when it is somewhere else.
-  void SetAddress(CURL* e, const std::string& target) {
-    const KubeConnection& to = credentials_.connection();
-    if (to.tls_server_name.empty()) {
-      curl_easy_setopt(e, CURLOPT_URL, (to.server + target).c_str());
-      return;
-    }
-    const size_t begin = to.server.find("://") + 3;
-    const size_t end = std::min(to.server.find('/', begin), to.server.size());
-    const size_t colon = to.server.rfind(':', end - 1);
-    const bool has_port = colon != std::string::npos && colon > begin &&
-                          to.server.find(']', colon) == std::string::npos;
-    const std::string port =
-        has_port ? to.server.substr(colon + 1, end - colon - 1)
-                 : (to.server.starts_with("https") ? std::string("443") : std::string("80"));
-    const std::string host = to.server.substr(begin, (has_port ? colon : end) - begin);
-    if (connect_to_ == nullptr)
-      Append(connect_to_, fmt::format("{}:{}:{}:{}", to.tls_server_name, port, host, port));
-    curl_easy_setopt(e, CURLOPT_CONNECT_TO, connect_to_.get());
-    curl_easy_setopt(e, CURLOPT_URL,
-                     fmt::format("{}{}:{}{}{}", to.server.substr(0, begin), to.tls_server_name,
-                                 port, to.server.substr(end), target)
-                         .c_str());
-  }
-
   void SetHeaders(Transfer& t) {
     const KubeConnection& to = credentials_.connection();
     CURL* e = t.easy;
@@ -455,10 +413,13 @@ class HttpChannel::Impl {
     t.channel->Heard();
     const std::string_view line(text, size * count);
     // An empty line is the last one.
-    if (t.request.on_open && (line == "\r\n" || line == "\n")) {
+    if ((t.request.on_open || t.request.on_data) && (line == "\r\n" || line == "\n")) {
       long status = 0;
       curl_easy_getinfo(t.easy, CURLINFO_RESPONSE_CODE, &status);
-      if (status >= 200 && status < 300) t.request.on_open();
+      if (status >= 200 && status < 300) {
+        t.channel->Report(t, {.status = static_cast<int>(status)});
+        if (t.request.on_open) t.request.on_open();
+      }
     }
     return line.size();
   }
@@ -539,8 +500,18 @@ class HttpChannel::Impl {
       transfer->easy = nullptr;
     }
     transfer->response.error = std::move(error);
+    if (transfer->sent && !transfer->response.closing && !transfer->response.kept_back)
+      Report(*transfer, transfer->response);
     if (!transfer->is_probe) --open_;
     if (transfer->request.on_done) transfer->request.on_done(std::move(transfer->response));
+  }
+
+  void Report(Transfer& transfer, const HttpResponse& response) {
+    if (!options_.on_outcome || transfer.is_probe || std::exchange(transfer.reported, true)) return;
+    options_.on_outcome({.method = transfer.request.method,
+                         .target = transfer.request.target,
+                         .response = response,
+                         .duration = Clock::now() - transfer.sent_at});
   }
 
   // libcurl does not look at the time of requests that wait for a connection to share.
@@ -558,6 +529,18 @@ class HttpChannel::Impl {
       curl_multi_remove_handle(multi_, it->first);
       late.push_back(std::move(it->second));
       it = transfers_.erase(it);
+    }
+    std::vector<std::unique_ptr<Transfer>> late_without_credentials;
+    for (auto& transfer : std::exchange(parked_, {})) {
+      const bool is_late = transfer->deadline <= now;
+      if (!is_late) next_expiry_ = std::min(next_expiry_, transfer->deadline);
+      (is_late ? late_without_credentials : parked_).push_back(std::move(transfer));
+    }
+    for (auto& transfer : late_without_credentials) {
+      transfer->response.why = NoAnswer::kNoCredentials;
+      NoteKeptBack(*transfer);
+      Finish(std::move(transfer),
+             "not sent: the exec plugin that gives the credentials still runs");
     }
     bool stalled = false;
     for (auto& transfer : late) {
@@ -619,6 +602,11 @@ class HttpChannel::Impl {
       Finish(std::move(transfer), why);
     }
     if (!waiting_too) return;
+    for (auto& transfer : std::exchange(parked_, {})) {
+      transfer->response.kept_back = how.kept_back;
+      transfer->response.closing = how.closing;
+      Finish(std::move(transfer), why);
+    }
     std::array<std::deque<HttpRequest>, kUrgencies> waiting;
     {
       const std::scoped_lock lock(mutex_);
@@ -638,7 +626,7 @@ class HttpChannel::Impl {
     {
       const std::scoped_lock lock(mutex_);
       if (!timers_.empty()) until = std::min(until, timers_.begin()->first);
-      if (transfers_.size() < options_.max_in_flight && !rate_limited_)
+      if (transfers_.size() + parked_.size() < options_.max_in_flight && !rate_limited_)
         for (const auto& queue : waiting_)
           if (!queue.empty()) return 0;
     }
@@ -653,6 +641,7 @@ class HttpChannel::Impl {
 
   Credentials& credentials_;
   const HttpChannelOptions options_;
+  uint64_t listener_ = 0;
 
   std::mutex mutex_;  // waiting_, timers_
   std::array<std::deque<HttpRequest>, kUrgencies> waiting_;
@@ -667,6 +656,8 @@ class HttpChannel::Impl {
   // Of the channel's thread alone.
   CURLM* multi_ = nullptr;  // set before the thread starts
   std::unordered_map<CURL*, std::unique_ptr<Transfer>> transfers_;
+  std::vector<std::unique_ptr<Transfer>> parked_;  // not sent: an exec plugin is running
+  std::shared_ptr<const Identity> last_identity_;
   std::vector<SpareHandle> spare_;
   HeaderList connect_to_;
   std::string ca_;

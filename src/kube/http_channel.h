@@ -26,6 +26,7 @@ enum class NoAnswer : uint8_t {
   kUntrusted,       // its certificate is signed by nobody that we trust
   kOtherName,       // its certificate is for another name
   kOwnCertificate,  // ours, or its key, cannot be used
+  kNoCredentials,   // nothing was sent: the credentials for it cannot be had
 };
 
 struct HttpResponse {
@@ -64,6 +65,15 @@ struct HttpRequest {
   std::function<void(HttpResponse)> on_done;
 };
 
+// A request that was answered, or that failed after it was sent.
+struct RequestOutcome {
+  std::string_view method;
+  std::string_view target;
+  const HttpResponse& response;
+  // From the beginning of the request to its end; of a stream, to the beginning of the answer.
+  std::chrono::nanoseconds duration;
+};
+
 struct HttpChannelOptions {
   std::string name;  // for the log
   std::string user_agent = "krafla";
@@ -76,6 +86,9 @@ struct HttpChannelOptions {
   // Until when requests may be under way; asked on the channel's thread, again and again. What is
   // open then is cut off, what waits is kept back. None: for ever.
   std::function<std::chrono::steady_clock::time_point()> send_until;
+  // On the channel's thread, once for each request that was sent; of a stream when it opens. Must
+  // not block.
+  std::function<void(const RequestOutcome& outcome)> on_outcome;
   std::function<void(const std::string& line)> log;
 };
 

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -51,6 +54,14 @@ class HttpChannelTest : public ::testing::Test {
         sink.done();
         return true;
       });
+    });
+    server.Get("/endless", [this](const httplib::Request&, httplib::Response& response) {
+      response.set_chunked_content_provider(
+          "text/plain", [this, greeted = false](size_t, httplib::DataSink& sink) mutable {
+            if (!std::exchange(greeted, true)) sink.write("hello\n", 6);
+            if (released.wait_for(milliseconds(20)) == std::future_status::ready) sink.done();
+            return true;
+          });
     });
     port = server.bind_to_any_port("127.0.0.1");
     thread = std::thread([this] { server.listen_after_bind(); });
@@ -301,6 +312,135 @@ TEST_F(HttpChannelTest, TheRateIsKept) {
   all.get_future().wait();
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(190))
       << "five at once, ten more at fifty a second";
+}
+
+// As `kubectl proxy` does: plain HTTP/1.1, on which a watch has its connection to itself.
+TEST_F(HttpChannelTest, RequestsBesideEndlessStreamsHaveConnectionsOfTheirOwn) {
+  HttpChannel channel(*credentials, {.name = "test"});
+  std::atomic<int> open = 0;
+  constexpr int kStreams = 11;
+  for (int i = 0; i < kStreams; ++i) {
+    HttpRequest request = Get("/endless", 60'000);
+    request.on_open = [&] { ++open; };
+    request.on_data = [](std::string_view) { return true; };
+    request.on_done = [](HttpResponse) {};
+    channel.Send(std::move(request));
+  }
+  const auto until = Clock::now() + std::chrono::seconds(10);
+  while (open < kStreams && Clock::now() < until) std::this_thread::sleep_for(milliseconds(5));
+  EXPECT_EQ(open, kStreams);
+  EXPECT_EQ(channel.Ask(Get("/hello?name=you", 2000)).body, "hello you");
+  LetGo();
+}
+
+// Requests of a server that wants a credential which a plugin gives when a file is there.
+class ExecChannelTest : public HttpChannelTest {
+ protected:
+  void SetUp() override {
+    HttpChannelTest::SetUp();
+    go = ::testing::TempDir() + fmt::format("/krafla_exec_channel_{}", getpid());
+    std::remove(go.c_str());
+    // The address is not reached: no TLS is spoken there. That it was asked is what counts.
+    KubeConnection connection{.server = fmt::format("https://127.0.0.1:{}", port)};
+    connection.exec = ExecPlugin{
+        .api_version = "client.authentication.k8s.io/v1",
+        .command = "sh",
+        .args = {
+            "-c",
+            "while [ ! -e " + go +
+                R"( ]; do sleep 0.02; done; printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t"}}')"}};
+    plugin_credentials.emplace(connection, ProcessSurroundings());
+  }
+  void TearDown() override {
+    plugin_credentials.reset();
+    std::remove(go.c_str());
+    HttpChannelTest::TearDown();
+  }
+  std::string go;
+  std::optional<Credentials> plugin_credentials;
+};
+
+TEST_F(ExecChannelTest, RequestsWaitForTheirCredentialsAndTheChannelForNothing) {
+  HttpChannel channel(*plugin_credentials, {.name = "test"});
+  const HttpResponse late = channel.Ask(Get("/hello", 200));
+  EXPECT_EQ(late.why, NoAnswer::kNoCredentials);
+  EXPECT_EQ(late.error, "not sent: the exec plugin that gives the credentials still runs");
+  std::promise<HttpResponse> answered;
+  auto answer = answered.get_future();
+  HttpRequest request = Get("/hello", 20'000);
+  request.on_done = [&](HttpResponse response) { answered.set_value(std::move(response)); };
+  channel.Send(std::move(request));
+  std::promise<void> ran;
+  channel.After(milliseconds(0), [&] { ran.set_value(); });
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  EXPECT_EQ(answer.wait_for(milliseconds(100)), std::future_status::timeout);
+  EXPECT_EQ(channel.open_requests(), 1u);
+  std::ofstream(go) << "x";
+  ASSERT_EQ(answer.wait_for(std::chrono::seconds(15)), std::future_status::ready);
+  EXPECT_NE(answer.get().why, NoAnswer::kNoCredentials) << "it was sent";
+}
+
+TEST_F(ExecChannelTest, WhatWaitsForCredentialsEndsWithTheChannelAndIsKeptBackWithTheLease) {
+  std::atomic<bool> may_write = true;
+  std::promise<HttpResponse> answered[2];
+  {
+    HttpChannel channel(*plugin_credentials, {.name = "test", .send_until = [&] {
+                                                return may_write
+                                                           ? Clock::now() + std::chrono::hours(1)
+                                                           : Clock::time_point::min();
+                                              }});
+    const auto send = [&](int i) {
+      HttpRequest request = Get("/hello", 60'000);
+      request.on_done = [&, i](HttpResponse response) {
+        answered[i].set_value(std::move(response));
+      };
+      channel.Send(std::move(request));
+      std::this_thread::sleep_for(milliseconds(50));
+    };
+    send(0);
+    may_write = false;
+    channel.Resume();
+    EXPECT_TRUE(answered[0].get_future().get().kept_back);
+    may_write = true;
+    send(1);
+  }
+  EXPECT_TRUE(answered[1].get_future().get().closing);
+}
+
+TEST_F(ExecChannelTest, APluginThatFailsIsTheReasonOfEachRequest) {
+  KubeConnection connection = plugin_credentials->connection();
+  connection.exec->args = {"-c", "exit 3"};
+  Credentials failing(connection, ProcessSurroundings());
+  HttpChannel channel(failing, {.name = "test"});
+  for (int i = 0; i < 3; ++i) {
+    const HttpResponse response = channel.Ask(Get("/hello", 10'000));
+    EXPECT_EQ(response.why, NoAnswer::kNoCredentials);
+    EXPECT_EQ(response.error, "exec plugin sh ended with code 3");
+  }
+}
+
+TEST_F(HttpChannelTest, EachRequestThatWasSentIsReportedOnceWithItsResult) {
+  std::mutex mutex;
+  std::vector<std::string> outcomes;
+  HttpChannel channel(*credentials, {.name = "test", .on_outcome = [&](const RequestOutcome& o) {
+                                       const std::scoped_lock lock(mutex);
+                                       EXPECT_GT(o.duration.count(), 0);
+                                       outcomes.push_back(fmt::format("{} {} {}", o.method,
+                                                                      o.target, o.response.status));
+                                     }});
+  channel.Ask(Get("/hello"));
+  channel.Ask(Get("/slow", 100));
+  std::promise<void> done;
+  HttpRequest stream = Get("/stream");
+  stream.on_data = [](std::string_view) { return true; };
+  stream.on_done = [&](HttpResponse) { done.set_value(); };
+  channel.Send(std::move(stream));
+  done.get_future().wait();
+  channel.CutOff();
+  channel.Ask(Get("/hello"));  // kept back
+  const std::scoped_lock lock(mutex);
+  EXPECT_EQ(outcomes,
+            (std::vector<std::string>{"GET /hello 200", "GET /slow 0", "GET /stream 200"}));
 }
 
 // Accepts connections and never says a word.

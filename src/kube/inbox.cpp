@@ -24,6 +24,11 @@ bool Inbox::TryPut(ObjectMessage& message) {
   return true;
 }
 
+bool Inbox::HasRoom() {
+  const std::scoped_lock lock(mutex_);
+  return bytes_ < most_bytes_;
+}
+
 void Inbox::PutAlways(ObjectMessage message) {
   const std::scoped_lock lock(mutex_);
   bytes_ += SizeOf(message);

@@ -54,6 +54,8 @@ class Inbox {
   // False: full, come back later.
   bool TryPut(ObjectMessage& message);
   void PutAlways(ObjectMessage message);
+  // Whether TryPut would take a message now.
+  bool HasRoom();
   // Something to run on the scheduling thread.
   void PutTask(std::function<void()> task);
   // Lets a waiting Take return.

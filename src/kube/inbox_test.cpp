@@ -22,12 +22,14 @@ TEST(Inbox, WatchesAreTurnedAwayWhenItIsFullAndToldWhenThereIsRoom) {
   EXPECT_TRUE(inbox.TryPut(first));
   EXPECT_FALSE(inbox.TryPut(second));
   EXPECT_EQ(second.object.size(), 10u) << "still the sender's";
+  EXPECT_FALSE(inbox.HasRoom());
   inbox.PutAlways(Message(10));
   inbox.PutTask([] {});
   const Inbox::Batch batch = inbox.Take(Clock::now());
   EXPECT_EQ(batch.objects.size(), 2u);
   EXPECT_EQ(batch.tasks.size(), 1u);
   EXPECT_EQ(told, 1);
+  EXPECT_TRUE(inbox.HasRoom());
   EXPECT_TRUE(inbox.TryPut(second));
   inbox.Take(Clock::now());
   EXPECT_EQ(told, 1) << "nobody was turned away";

@@ -6,6 +6,8 @@
 //   4. Follow the current context to its cluster and user; relative paths start at their file.
 #include "kube/kube_config.h"
 
+#include <arpa/inet.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -337,6 +339,19 @@ class Finder {
     return connection;
   }
 
+  // Of "http://HOST[:PORT][/PATH]".
+  static bool IsLoopback(const std::string& server) {
+    const size_t begin = server.find("://") + 3;
+    const size_t end = server[begin] == '['
+                           ? server.find(']', begin) + 1
+                           : std::min(server.find_first_of(":/", begin), server.size());
+    const std::string host = server.substr(begin, end - begin);
+    in_addr address{};
+    const bool is_ipv4 = inet_pton(AF_INET, host.c_str(), &address) == 1;
+    return host == "localhost" || host == "[::1]" ||
+           (is_ipv4 && (ntohl(address.s_addr) >> 24) == 127);
+  }
+
   void CheckServer(KubeConnection& connection, const std::string& what, Location at) {
     std::string& server = connection.server;
     while (server.ends_with('/')) server.pop_back();
@@ -352,9 +367,15 @@ class Finder {
         return;
       }
     }
-    if (server.starts_with("http://"))
-      diagnostics_.Warning(
-          what, at, fmt::format("{} is not encrypted: no credentials are sent to it", server));
+    if (!server.starts_with("http://")) return;
+    diagnostics_.Warning(
+        what, at,
+        IsLoopback(server)
+            ? fmt::format("{} is not encrypted: no credentials are sent to it", server)
+            : fmt::format("{} is not encrypted and not on this machine: no credentials are sent to "
+                          "it, and anyone on the network between can read and change every answer; "
+                          "use https://, or http:// on a loopback address",
+                          server));
   }
 
   void ReadClusterEntry(Section section, KubeConnection& connection) {

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "base/base64.h"
 #include "support/source_dir.h"
 
@@ -140,6 +142,28 @@ TEST(KubeConfig, MasterReplacesTheAddress) {
   EXPECT_EQ(bare.Problems(),
             "--master: warning: http://localhost:8080 is not encrypted: no credentials are sent to "
             "it\n");
+}
+
+TEST(KubeConfig, AnUnencryptedServerThatIsNotOnThisMachineIsWarnedOf) {
+  const auto problems = [](const std::string& server) {
+    Machine m;
+    m.Find({.master = server});
+    return m.Problems();
+  };
+  for (const char* server : {"http://localhost:8001", "http://127.0.0.1",
+                             "http://127.9.9.9:80/path", "http://[::1]:8001", "http://[::1]"})
+    EXPECT_EQ(problems(server),
+              fmt::format("--master: warning: {} is not encrypted: no credentials are sent to it\n",
+                          server));
+  for (const char* server :
+       {"http://10.0.0.1:8080", "http://api.example.com", "http://[fd00::1]:80",
+        "http://127.0.0.1.example.com", "http://localhost.example.com"})
+    EXPECT_EQ(problems(server),
+              fmt::format("--master: warning: {} is not encrypted and not on this machine: no "
+                          "credentials are sent to it, and anyone on the network between can read "
+                          "and change every answer; use https://, or http:// on a loopback "
+                          "address\n",
+                          server));
 }
 
 TEST(KubeConfig, SkippingVerificationIsTheFilesWishAndWarnedOf) {

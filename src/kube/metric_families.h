@@ -38,6 +38,12 @@ inline prometheus::Family<prometheus::Histogram>& HistogramFamily(prometheus::Re
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
+// For totals that others count. A total never falls.
+inline void RaiseTo(prometheus::Counter& counter, double total) {
+  const double more = total - counter.Value();
+  if (more > 0) counter.Increment(more);
+}
+
 // A label look-up costs more than the change itself.
 template <class T>
 class ByLabel {

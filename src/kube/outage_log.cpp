@@ -8,6 +8,7 @@
 
 #include "base/log_text.h"
 #include "kube/api_client.h"
+#include "kube/api_text.h"
 
 namespace krafla {
 
@@ -27,7 +28,7 @@ struct Words {
 
 // By cause.
 constexpr Words kWords[] = {
-    {"API server gives no answer", "API server still gives no answer", "API server answers again",
+    {"API server does not answer", "API server still does not answer", "API server answers again",
      ""},
     {"API server's certificate is not trusted", "API server's certificate is still not trusted",
      "API server's certificate is trusted now",
@@ -38,24 +39,40 @@ constexpr Words kWords[] = {
      "API server's certificate is for the right name now",
      "is the server's address in the kubeconfig one that its certificate names? tls-server-name "
      "gives another to look for."},
-    {"our certificate cannot be used", "our certificate still cannot be used",
-     "our certificate can be used now",
+    {"client certificate cannot be used", "client certificate still cannot be used",
+     "client certificate can be used now",
      "do client-certificate and client-key (or …-data) of the kubeconfig's user belong together?"},
-    {"API server does not know us", "API server still does not know us", "API server knows us now",
+    {"no credentials for the API server", "still no credentials for the API server",
+     "credentials for the API server are there again",
+     "does the exec plugin of the kubeconfig's user work when it is run by hand?"},
+    {"API server rejects the credentials", "API server still rejects the credentials",
+     "API server accepts the credentials again",
      "is the kubeconfig's token or certificate still good?"},
-    {"API server forbids what we need", "API server still forbids what we need",
-     "API server allows what we need now",
+    {"API server denies a required permission", "API server still denies a required permission",
+     "API server grants the required permissions now",
      "are the roles of deploy/rbac.yaml applied, and bound to the user that the error names?"},
-    {"API server does not have what we need", "API server still does not have what we need",
-     "API server has what we need now",
+    {"API server does not have a required resource",
+     "API server still does not have a required resource",
+     "API server has the required resources now",
      "are the CustomResourceDefinitions of deploy/crds, or Volcano's, installed, and is there a "
      "namespace for the Lease?"},
-    {"API server speaks TLS, and we do not", "API server still speaks TLS, and we do not",
-     "API server and we both speak TLS, or neither",
+    {"API server expects TLS, but its address begins with http://",
+     "API server still expects TLS, but its address begins with http://",
+     "API server's address and its protocol agree now",
      "the kubeconfig's server should begin with https://"},
     {"API server answers with errors", "API server still answers with errors",
      "API server answers without errors again", ""},
 };
+
+// As the API server words it for its authorizers. Admission and quotas answer 403 as well, for one
+// object.
+bool DeniesPermission(const HttpResponse& response) {
+  if (response.status != 403) return false;
+  const std::string message = MessageOf(response.body);
+  return !message.starts_with("admission webhook") &&
+         message.find("User \"") != std::string::npos &&
+         message.find("\" cannot ") != std::string::npos;
+}
 
 int64_t Seconds(OutageLog::Clock::duration time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time).count();
@@ -76,6 +93,8 @@ OutageLog::Cause OutageLog::CauseOf(const HttpResponse& response) {
           return kOtherName;
         case NoAnswer::kOwnCertificate:
           return kOwnCertificate;
+        case NoAnswer::kNoCredentials:
+          return kNoCredentials;
       }
       return kNoAnswer;
     case 401:
@@ -89,6 +108,17 @@ OutageLog::Cause OutageLog::CauseOf(const HttpResponse& response) {
   }
 }
 
+void OutageLog::Add(Cause cause, const std::string& key, ServerTrouble::Asked asked,
+                    Clock::time_point now) {
+  std::optional<ServerTrouble>& trouble = troubles_[cause];
+  if (!trouble) {
+    trouble.emplace();
+    trouble->since = now;
+    LookLater(kSettles);
+  }
+  trouble->asked[key] = std::move(asked);
+}
+
 void OutageLog::Failed(const std::string& verb, const std::string& resource,
                        const HttpResponse& response) {
   const std::scoped_lock lock(mutex_);
@@ -99,22 +129,39 @@ void OutageLog::Failed(const std::string& verb, const std::string& resource,
   const Cause cause = follows ? kUnknownToServer : CauseOf(response);
   if (!troubles_[cause] || !troubles_[cause]->asked.contains(resource))
     Remove(resource, now, response.status == 0 && !follows);
-  std::optional<ServerTrouble>& trouble = troubles_[cause];
-  if (!trouble) {
-    trouble.emplace();
-    trouble->since = now;
-    LookLater(kSettles);
-  }
-  trouble->asked[resource] = verb;
-  if (cause == kUnknownToServer) TakeThoseCutShort(*trouble);
-  trouble->hit = std::max(trouble->hit, trouble->asked.size());
+  Add(cause, resource, {verb, resource}, now);
+  ServerTrouble& trouble = *troubles_[cause];
+  if (cause == kUnknownToServer) TakeThoseCutShort(trouble);
+  trouble.hit = std::max(trouble.hit, trouble.asked.size());
   if (follows) return;
   if (cut_short) {
-    trouble->cut_short.insert(resource);
+    trouble.cut_short.insert(resource);
   } else {
-    trouble->cut_short.erase(resource);
+    trouble.cut_short.erase(resource);
   }
-  trouble->error = response.error.empty() ? Describe(response) : response.error;
+  trouble.error = response.error.empty() ? Describe(response) : response.error;
+}
+
+void OutageLog::WriteAnswered(std::string_view verb, std::string_view resource,
+                              const HttpResponse& response) {
+  const bool denied = DeniesPermission(response);
+  if (!denied && !response.ok()) return;
+  const std::scoped_lock lock(mutex_);
+  std::optional<ServerTrouble>& trouble = troubles_[kForbidden];
+  if (!denied && !trouble) return;
+  const std::string key =
+      fmt::format("write: {} {}", verb == "update" ? std::string_view("patch") : verb, resource);
+  const Clock::time_point now = options_.now();
+  if (!denied) {
+    const auto asked = trouble->asked.find(key);
+    if (asked == trouble->asked.end()) return;
+    // The other way of writing did at once: nothing is missing.
+    const bool other_way = asked->second.verb != verb && !trouble->begun;
+    return Remove(key, now, other_way);
+  }
+  Add(kForbidden, key, {std::string(verb), std::string(resource)}, now);
+  trouble->hit = std::max(trouble->hit, trouble->asked.size());
+  trouble->error = Describe(response);
 }
 
 void OutageLog::TakeThoseCutShort(ServerTrouble& unknown) {
@@ -132,9 +179,9 @@ void OutageLog::Worked(const std::string& resource) {
   Remove(resource, options_.now());
 }
 
-void OutageLog::Remove(const std::string& resource, Clock::time_point now, bool silenced) {
+void OutageLog::Remove(const std::string& key, Clock::time_point now, bool silenced) {
   for (std::optional<ServerTrouble>& trouble : troubles_) {
-    if (!trouble || trouble->asked.erase(resource) == 0 || !trouble->asked.empty()) continue;
+    if (!trouble || trouble->asked.erase(key) == 0 || !trouble->asked.empty()) continue;
     if (silenced) {
       trouble.reset();
       continue;
@@ -195,7 +242,7 @@ bool OutageLog::LookAt(Cause cause, ServerTrouble& trouble, Clock::time_point no
                              LogQuoted(trouble.error)));
     return false;
   }
-  Tell(fmt::format("{}; trying again", words.begins), cause, trouble, true);
+  Tell(fmt::format("{}; retrying", words.begins), cause, trouble, true);
   trouble.begun = true;
   LookLater(kBetweenLines);
   return true;
@@ -203,13 +250,19 @@ bool OutageLog::LookAt(Cause cause, ServerTrouble& trouble, Clock::time_point no
 
 void OutageLog::Tell(const std::string& sentence, Cause cause, const ServerTrouble& trouble,
                      bool first) {
-  std::string line =
-      fmt::format("{} server={} resources={}", sentence, options_.server, trouble.asked.size());
-  // Whoever has to give us a role, or a definition, needs to know for what.
-  if (cause == kForbidden || cause == kMissing) {
-    std::vector<std::string> asked;
-    for (const auto& [resource, verb] : trouble.asked) asked.push_back(verb + " " + resource);
-    line += fmt::format(" asked={}", LogQuoted(fmt::format("{}", fmt::join(asked, ", "))));
+  std::string line = fmt::format("{} server={}", sentence, options_.server);
+  if (trouble.asked.size() == 1) {
+    const ServerTrouble::Asked& asked = trouble.asked.begin()->second;
+    line += fmt::format(" verb={} resource={}", asked.verb, LogWord(asked.resource));
+  } else {
+    line += fmt::format(" resources={}", trouble.asked.size());
+    // A missing role or definition is added verb by verb.
+    if (cause == kForbidden || cause == kMissing) {
+      std::vector<std::string> all;
+      for (const auto& [key, asked] : trouble.asked)
+        all.push_back(asked.verb + " " + asked.resource);
+      line += fmt::format(" asked={}", LogQuoted(fmt::format("{}", fmt::join(all, ", "))));
+    }
   }
   line += fmt::format(" error={}", LogQuoted(trouble.error));
   std::string hint(kWords[cause].hint);

@@ -1,12 +1,13 @@
-// What is said of requests that fail again and again, by many who ask at the same time: one line
-// when it begins, with the cause and all whom it hits; one a minute while it lasts, with how long
-// and how many; one when it is over. A cause that comes and goes is told of once a minute at most.
+// Log lines about requests that keep failing. OutageLog gathers the failures of all watches, of the
+// Lease and of denied writes by cause. Each cause has one line when it begins, one a minute while
+// it lasts, and one when it is over. A cause that comes and goes has one line a minute at most.
 //
-//   1. A failure is gathered for half a second, because the others' failures follow at once.
-//   2. What works again for half a second is over: a stream that opens and ends at once is not.
-// Each cause (no answer, certificates, 401, 403, 404, no TLS, other answers) has its own lines. A
-// server that does not know us ends the connection as well, under the requests of others: these are
-// its answer too, and no matter of their own.
+//   1. Failures are gathered for half a second, because those of other requests follow at once.
+//   2. A cause is over when its requests have worked for half a second: a stream that opens and
+//   ends
+//      at once does not count.
+// A server that answers 401 also closes the connection under other requests. Those count as refused
+// with 401, too.
 //
 // Thread-safe.
 #pragma once
@@ -19,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "kube/http_channel.h"
 
@@ -28,9 +30,13 @@ namespace krafla {
 struct ServerTrouble {
   using Clock = std::chrono::steady_clock;
 
-  std::map<std::string, std::string> asked;  // by resource: the verb that failed last
-  std::set<std::string> cut_short;           // of these: the server was there, and broke off
-  size_t hit = 0;                            // resources, at most at a time
+  struct Asked {
+    std::string verb;  // the one that failed last
+    std::string resource;
+  };
+  std::map<std::string, Asked> asked;  // by key: a read's is its resource, a write's has its verb
+  std::set<std::string> cut_short;     // keys of these: the server was there, and broke off
+  size_t hit = 0;                      // resources, at most at a time
   Clock::time_point since;
   Clock::time_point well_since;  // when `asked` has become empty
   Clock::time_point told;
@@ -53,10 +59,15 @@ class OutageLog {
 
   explicit OutageLog(Options options) : options_(std::move(options)) {}
 
-  // "list", "pods": for messages; what is asked of one resource works or does not as a whole.
+  // A read failed: "list", "pods". Reads of one resource work or fail as a whole.
   void Failed(const std::string& verb, const std::string& resource, const HttpResponse& response);
   // After Failed; nothing otherwise.
   void Worked(const std::string& resource);
+  // A write was answered: "patch", "podgroups". Only a denied permission counts: other failures are
+  // reported by their writers, with the object. `patch` and `update` are one: where one is denied,
+  // the other may do.
+  void WriteAnswered(std::string_view verb, std::string_view resource,
+                     const HttpResponse& response);
 
  private:
   enum Cause : size_t {
@@ -64,6 +75,7 @@ class OutageLog {
     kUntrusted,
     kOtherName,
     kOwnCertificate,
+    kNoCredentials,
     kUnknownToServer,
     kForbidden,
     kMissing,
@@ -73,10 +85,11 @@ class OutageLog {
   };
 
   static Cause CauseOf(const HttpResponse& response);
-  // `silenced`: no answer comes at all, not even over a connection that we would trust, which says
-  // nothing about what was wrong before.
-  void Remove(const std::string& resource, Clock::time_point now, bool silenced = false);
-  // Once the server does not know us: the requests that it broke off before it said so.
+  void Add(Cause cause, const std::string& key, ServerTrouble::Asked asked, Clock::time_point now);
+  // `silenced`: it ends without a line. When no answer comes at all, nothing is known about what
+  // was wrong before.
+  void Remove(const std::string& key, Clock::time_point now, bool silenced = false);
+  // After a 401: the requests that the server broke off before it.
   void TakeThoseCutShort(ServerTrouble& unknown);
   void Look();
   // False: this trouble is over, and all was said.

@@ -50,7 +50,7 @@ TEST_F(OutageLogTest, OneLineForAllThenOneAMinuteThenItsEnd) {
   all_fail();
   EXPECT_EQ(Said(), Lines{}) << "others may follow";
   Pass(milliseconds(600));
-  EXPECT_EQ(Said(), (Lines{"API server gives no answer; trying again server=https://x resources=3 "
+  EXPECT_EQ(Said(), (Lines{"API server does not answer; retrying server=https://x resources=3 "
                            "error=\"Connection refused\""}));
   for (int s = 1; s < 60; ++s) {
     Pass(seconds(1));
@@ -58,7 +58,7 @@ TEST_F(OutageLogTest, OneLineForAllThenOneAMinuteThenItsEnd) {
   }
   EXPECT_EQ(Said(), Lines{});
   Pass(seconds(2));
-  EXPECT_EQ(Said(), (Lines{"API server still gives no answer for_s=60 server=https://x resources=3 "
+  EXPECT_EQ(Said(), (Lines{"API server still does not answer for_s=60 server=https://x resources=3 "
                            "error=\"Connection refused\""}));
   outages.Worked("nodes");
   outages.Worked("pods");
@@ -78,12 +78,13 @@ TEST_F(OutageLogTest, WhatIsForbiddenIsNamedWithARemedyAndQuotesAreEscaped) {
   outages.Failed("list", "pods", forbidden);
   outages.Failed("watch", "nodes", forbidden);
   Pass(seconds(1));
-  EXPECT_EQ(Said(),
-            (Lines{R"(API server forbids what we need; trying again server=https://x resources=2 )"
-                   R"(asked="watch nodes, list pods" )"
-                   R"(error="403 User \"u\" cannot list resource \"pods\"" )"
-                   R"(hint="are the roles of deploy/rbac.yaml applied, and bound to the user that )"
-                   R"(the error names?")"}));
+  EXPECT_EQ(
+      Said(),
+      (Lines{R"(API server denies a required permission; retrying server=https://x resources=2 )"
+             R"(asked="watch nodes, list pods" )"
+             R"(error="403 User \"u\" cannot list resource \"pods\"" )"
+             R"(hint="are the roles of deploy/rbac.yaml applied, and bound to the user that )"
+             R"(the error names?")"}));
 }
 
 TEST_F(OutageLogTest, AnotherCauseEndsTheFirst) {
@@ -95,7 +96,7 @@ TEST_F(OutageLogTest, AnotherCauseEndsTheFirst) {
   ASSERT_EQ(said.size(), 3u);
   EXPECT_EQ(said[1], "API server answers again server=https://x after_s=10 resources=1");
   EXPECT_EQ(said[2],
-            "API server answers with errors; trying again server=https://x resources=1 "
+            "API server answers with errors; retrying server=https://x verb=watch resource=pods "
             "error=\"503 starting\"");
 }
 
@@ -132,9 +133,10 @@ TEST_F(OutageLogTest, WhoIsCutShortByAServerThatDoesNotKnowUsIsNoMatterOfItsOwn)
   outages.Failed("watch", "pods", unknown);
   outages.Failed("watch", "queues", cut);
   Pass(seconds(1));
-  EXPECT_EQ(Said(), (Lines{"API server does not know us; trying again server=https://x resources=3 "
-                           "error=\"401 Unauthorized\" hint=\"is the kubeconfig's token or "
-                           "certificate still good?\""}));
+  EXPECT_EQ(Said(),
+            (Lines{"API server rejects the credentials; retrying server=https://x resources=3 "
+                   "error=\"401 Unauthorized\" hint=\"is the kubeconfig's token or "
+                   "certificate still good?\""}));
   // The others' turn, again and again.
   for (int i = 0; i < 10; ++i) {
     outages.Failed("watch", "pods", cut);
@@ -146,7 +148,7 @@ TEST_F(OutageLogTest, WhoIsCutShortByAServerThatDoesNotKnowUsIsNoMatterOfItsOwn)
   for (const char* resource : {"nodes", "pods", "queues"})
     outages.Failed("watch", resource, kRefused);
   Pass(seconds(1));
-  EXPECT_EQ(Said(), (Lines{"API server gives no answer; trying again server=https://x resources=3 "
+  EXPECT_EQ(Said(), (Lines{"API server does not answer; retrying server=https://x resources=3 "
                            "error=\"Connection refused\""}))
       << "and not that it knows us now";
 }
@@ -154,8 +156,9 @@ TEST_F(OutageLogTest, WhoIsCutShortByAServerThatDoesNotKnowUsIsNoMatterOfItsOwn)
 TEST_F(OutageLogTest, WhoIsCutShortOtherwiseGetsNoAnswer) {
   outages.Failed("watch", "pods", {.error = "reset", .why = NoAnswer::kCutShort});
   Pass(seconds(1));
-  EXPECT_EQ(Said(), (Lines{"API server gives no answer; trying again server=https://x resources=1 "
-                           "error=\"reset\""}));
+  EXPECT_EQ(Said(),
+            (Lines{"API server does not answer; retrying server=https://x verb=watch resource=pods "
+                   "error=\"reset\""}));
 }
 
 TEST_F(OutageLogTest, ACertificateThatIsNotTrustedIsNamedWithTheFieldToLookAt) {
@@ -165,7 +168,7 @@ TEST_F(OutageLogTest, ACertificateThatIsNotTrustedIsNamedWithTheFieldToLookAt) {
   const Lines said = Said();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_TRUE(said[0].starts_with(
-      "API server's certificate is not trusted; trying again server=https://x resources=1 "
+      "API server's certificate is not trusted; retrying server=https://x verb=watch resource=pods "
       "error=\"unable to get local issuer certificate\" hint=\"is it signed by "
       "certificate-authority (or certificate-authority-data)"))
       << said[0];
@@ -195,10 +198,10 @@ TEST_F(OutageLogTest, AServerThatSpeaksTlsIsNamedWithTheFieldToLookAt) {
   outages.Failed("watch", "pods",
                  {.status = 400, .body = "Client sent an HTTP request to an HTTPS server.\n"});
   Pass(seconds(1));
-  EXPECT_EQ(Said(),
-            (Lines{"API server speaks TLS, and we do not; trying again server=https://x "
-                   "resources=1 error=\"400 Client sent an HTTP request to an HTTPS server.\" "
-                   "hint=\"the kubeconfig's server should begin with https://\""}));
+  EXPECT_EQ(Said(), (Lines{"API server expects TLS, but its address begins with http://; retrying "
+                           "server=https://x verb=watch resource=pods error=\"400 Client sent an "
+                           "HTTP request to an HTTPS server.\" "
+                           "hint=\"the kubeconfig's server should begin with https://\""}));
 }
 
 TEST_F(OutageLogTest, AnAnswerInPlainTextIsNotNumberedTwice) {
@@ -207,6 +210,90 @@ TEST_F(OutageLogTest, AnAnswerInPlainTextIsNotNumberedTwice) {
   const Lines said = Said();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_NE(said[0].find(" error=\"404 page not found\" "), std::string::npos) << said[0];
+}
+
+TEST_F(OutageLogTest, MissingCredentialsAreNamedAndAreNoOutageOfTheServer) {
+  outages.Failed("watch", "pods", kRefused);
+  Pass(seconds(1));
+  Said();
+  const HttpResponse none{.error = "exec plugin aws ended with code 1",
+                          .why = NoAnswer::kNoCredentials};
+  outages.Failed("watch", "pods", none);
+  outages.Failed("watch", "nodes", none);
+  Pass(seconds(2));
+  EXPECT_EQ(Said(),
+            (Lines{"no credentials for the API server; retrying server=https://x resources=2 "
+                   "error=\"exec plugin aws ended with code 1\" hint=\"does the exec plugin of the "
+                   "kubeconfig's user work when it is run by hand?\""}));
+}
+
+HttpResponse Denied(const std::string& verb, const std::string& resource) {
+  return {.status = 403,
+          .body = R"({"message":"g is forbidden: User \"u\" cannot )" + verb + R"( resource \")" +
+                  resource + R"(\" in API group"})"};
+}
+
+// Writes are sent when something changes: silence does not mean that the permission is there.
+TEST_F(OutageLogTest, ADeniedWriteIsRepeatedOnceAMinuteUntilOneIsAllowed) {
+  for (int i = 0; i < 100; ++i)
+    outages.WriteAnswered("patch", "podgroups", Denied("patch", "podgroups"));
+  Pass(seconds(1));
+  EXPECT_EQ(
+      Said(),
+      (Lines{R"(API server denies a required permission; retrying server=https://x verb=patch )"
+             R"(resource=podgroups error="403 g is forbidden: User \"u\" cannot patch resource )"
+             R"(\"podgroups\" in API group" hint="are the roles of deploy/rbac.yaml applied, and )"
+             R"(bound to the user that the error names?")"}));
+  outages.Failed("watch", "podgroups", kRefused);
+  outages.Worked("podgroups");  // a read says nothing about writes
+  Pass(seconds(180));
+  Lines said = Said();
+  std::erase_if(said, [](const std::string& line) { return line.find("answer") != line.npos; });
+  ASSERT_EQ(said.size(), 3u);
+  for (const std::string& line : said)
+    EXPECT_TRUE(line.starts_with("API server still denies a required permission for_s=")) << line;
+  outages.WriteAnswered("patch", "queues/status", {.status = 200});
+  outages.WriteAnswered("patch", "podgroups", {.status = 409});
+  outages.WriteAnswered("patch", "podgroups", {.error = "no answer"});
+  Pass(seconds(10));
+  EXPECT_EQ(Said(), Lines{});
+  outages.WriteAnswered("patch", "podgroups", {.status = 200});
+  Pass(seconds(1));
+  EXPECT_EQ(Said(), (Lines{"API server grants the required permissions now server=https://x "
+                           "after_s=191 resources=1"}));
+  Pass(seconds(300));
+  EXPECT_EQ(Said(), Lines{});
+}
+
+TEST_F(OutageLogTest, SeveralDeniedPermissionsAreOneLineWithAllOfThem) {
+  outages.WriteAnswered("patch", "queues/status", Denied("patch", "queues"));
+  outages.WriteAnswered("update", "podgroups", Denied("update", "podgroups"));
+  outages.Failed("watch", "csinodes", Denied("watch", "csinodes"));
+  Pass(seconds(1));
+  const Lines said = Said();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find(R"( resources=3 asked="watch csinodes, update podgroups, patch )"
+                         R"(queues/status" )"),
+            std::string::npos)
+      << said[0];
+}
+
+TEST_F(OutageLogTest, AnUpdateThatIsAllowedWhereAPatchWasDeniedLeavesNothingToSay) {
+  outages.WriteAnswered("patch", "podgroups", Denied("patch", "podgroups"));
+  Pass(milliseconds(20));
+  outages.WriteAnswered("update", "podgroups", {.status = 200});
+  Pass(seconds(200));
+  EXPECT_EQ(Said(), Lines{});
+}
+
+// One object's matter, which its writer reports.
+TEST_F(OutageLogTest, AQuotaOrAnAdmissionWebhookDeniesNoPermission) {
+  for (const char* message :
+       {R"({"message":"pods \"p\" is forbidden: exceeded quota: small"})",
+        R"({"message":"admission webhook \"w\" denied the request: User \"u\" cannot do that"})"})
+    outages.WriteAnswered("create", "pods/binding", {.status = 403, .body = message});
+  Pass(seconds(200));
+  EXPECT_EQ(Said(), Lines{});
 }
 
 TEST_F(OutageLogTest, WhatNeverFailedNeedsNoWord) {

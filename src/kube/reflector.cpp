@@ -19,6 +19,10 @@ namespace {
 constexpr milliseconds kFirstWait{200};
 constexpr milliseconds kLongestWait{30'000};
 constexpr size_t kLongestLine = 64u << 20;  // far beyond what an API server stores
+constexpr size_t kLargeObject = 2u << 20;   // beyond what it stores by default
+constexpr size_t kMostLarge = 1000;
+constexpr milliseconds kLookForRoom{50};
+constexpr std::chrono::minutes kUnreadableSeries{1};  // and between two lines about it
 
 // What may stand in a query as it is.
 std::string Escaped(std::string_view text) {
@@ -33,6 +37,20 @@ std::string Escaped(std::string_view text) {
     }
   }
   return out;
+}
+
+// The value of a field of metadata in text that may not be JSON; empty: it is not found.
+std::string_view FieldOfMetadata(std::string_view text, std::string_view field) {
+  constexpr size_t kLongestName = 253;
+  const size_t metadata = text.find("\"metadata\"");
+  if (metadata == std::string_view::npos) return {};
+  const std::string key = fmt::format("\"{}\":\"", field);
+  // Near its beginning: further on it may be a field of something else.
+  constexpr size_t kNear = 1024;
+  const size_t begin = text.substr(0, metadata + kNear).find(key, metadata);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view value = text.substr(begin + key.size());
+  return value.substr(0, std::min(value.find('"'), kLongestName));
 }
 
 }  // namespace
@@ -55,6 +73,8 @@ Reflector::Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, Outag
       decoder_(
           {.lenient = true, .scheduler_names = options_.scheduler_names, .finds_odd_words = false}),
       backoff_(kFirstWait, kLongestWait, options_.seed ^ static_cast<uint64_t>(kind)),
+      unreadable_backoff_(kFirstWait, kLongestWait,
+                          options_.seed + 1 + static_cast<uint64_t>(kind)),
       random_(options_.seed + static_cast<uint64_t>(kind)) {}
 
 void Reflector::Start() {
@@ -67,6 +87,7 @@ void Reflector::Log(const std::string& line) {
 
 // What cannot be cut down goes on as it is: the decoder says what is wrong with it.
 ObjectMessage Reflector::Seen(std::string object, ObjectHead head) {
+  if (object.size() > kLargeObject) NoteLarge(head, object.size());
   ObjectMessage message{ObjectMessage::What::kSeen, info_.kind, {}, std::move(head)};
   const std::optional<std::string> reduced = ReduceObject(info_.name, object);
   message.reduced = reduced.has_value();
@@ -97,6 +118,8 @@ void Reflector::List() {
 }
 
 void Reflector::ListPage() {
+  // A page that was answered is kept in full, so that none is asked for while there is no room.
+  if (!inbox_.HasRoom()) return channel_.After(kLookForRoom, [this] { ListPage(); });
   HttpRequest request;
   request.target = fmt::format("{}?limit={}", info_.path, options_.page_size);
   if (!continue_token_.empty()) request.target += "&continue=" + Escaped(continue_token_);
@@ -115,9 +138,13 @@ void Reflector::ListPage() {
           decoder_.NoteSent();
         });
     if (!page) {
-      response.error = page.error().message;
-      return Retry(response, "list", &Reflector::List);
+      NoteUnreadable("list", page.error().message, response.body);
+      return ListAfterUnreadable();
     }
+    if (page->unnamed != 0)
+      Log(fmt::format(
+          "list has objects without metadata.name, which are left out kind={} objects={}",
+          info_.name, page->unnamed));
     continue_token_ = page->continue_token;
     if (!continue_token_.empty()) return ListPage();
     version_ = page->resource_version;
@@ -143,6 +170,7 @@ void Reflector::Open(const std::string& query, bool listing) {
   taken_ = 0;
   too_old_ = false;
   broken_ = false;
+  unreadable_ = false;
   // The server ends a watch after this while, not all at the same instant.
   const int seconds = std::uniform_int_distribution<int>(300, 600)(random_);
   HttpRequest request;
@@ -185,8 +213,8 @@ bool Reflector::OnData(std::string_view piece) {
   }
   partial_.append(piece.substr(begin));
   if (partial_.size() > kLongestLine) {
-    broken_ = true;
-    last_problem_ = fmt::format("a line of the watch is longer than {} bytes", kLongestLine);
+    NoteUnreadable("watch", fmt::format("a line is longer than {} bytes", kLongestLine), partial_);
+    partial_.clear();
   }
   taken_ = 0;
   return true;
@@ -202,17 +230,15 @@ bool Reflector::OnLine(std::string_view line) {
   if (broken_ || line.empty()) return true;
   Result<WatchLine> event = parser_.ParseWatchLine(line);
   if (!event) {
-    // One line that cannot be read says nothing about the next one, but which object it was is
-    // unknown: only a list can tell.
-    broken_ = true;
-    too_old_ = true;
-    last_problem_ = event.error().message;
-    Log(fmt::format("watch cannot be read; listing again kind={} error={}", info_.name,
-                    LogQuoted(event.error().message)));
+    NoteUnreadable("watch", event.error().message, line);
     return true;
   }
   switch (event->type) {
     case WatchEventType::kError:
+      if (event->error_code == 0) {
+        NoteUnreadable("watch", fmt::format("ERROR event: {}", event->error_message), {});
+        return true;
+      }
       broken_ = true;
       too_old_ = event->error_code == 410;
       last_problem_ = event->error_message;
@@ -246,12 +272,45 @@ bool Reflector::OnLine(std::string_view line) {
   return true;
 }
 
+void Reflector::NoteUnreadable(const char* what, const std::string& problem,
+                               std::string_view text) {
+  broken_ = true;
+  unreadable_ = true;
+  const auto now = std::chrono::steady_clock::now();
+  if (last_unreadable_ && now - *last_unreadable_ >= kUnreadableSeries) unreadable_backoff_.Reset();
+  last_unreadable_ = now;
+  if (unreadable_told_ && now - *unreadable_told_ < kUnreadableSeries) return;
+  unreadable_told_ = now;
+  std::string object;
+  if (std::string_view(what) == "watch") {
+    const std::string_view ns = FieldOfMetadata(text, "namespace");
+    const std::string_view name = FieldOfMetadata(text, "name");
+    if (!name.empty())
+      object = " object=" + LogWord(info_.namespaced && !ns.empty() ? fmt::format("{}/{}", ns, name)
+                                                                    : std::string(name));
+  }
+  Log(fmt::format("{} cannot be read; listing again kind={}{} error={}", what, info_.name, object,
+                  LogQuoted(problem)));
+}
+
+void Reflector::ListAfterUnreadable() {
+  channel_.After(unreadable_backoff_.Next(), [this] { List(); });
+}
+
+void Reflector::NoteLarge(const ObjectHead& head, size_t bytes) {
+  if (large_.size() >= kMostLarge) large_.clear();
+  if (!large_.insert(head.uid).second) return;
+  Log(fmt::format("object is unusually large kind={} object={} bytes={}", info_.name,
+                  LogWord(KeyOf(head)), bytes));
+}
+
 void Reflector::NoteItWorks() {
   if (std::exchange(failing_, false)) outages_.Worked(std::string(info_.resource));
 }
 
 void Reflector::OnWatchDone(HttpResponse response, bool listing) {
   if (response.closing) return;
+  if (unreadable_) return ListAfterUnreadable();
   if (too_old_ || response.status == 410) {
     Log(fmt::format("watch is too old; listing again kind={}", info_.name));
     // A server that says so is there: what it was waited for before does not count.

@@ -4,7 +4,7 @@
 //      by page. The receiver is told where the list begins and ends, so that it can tell what is
 //      gone: nothing is emptied first.
 //   2. Watch from there. When the server ends it, watch on from the last version seen.
-//   3. When that version is too old (410), list again.
+//   3. When that version is too old (410), or what the server sends cannot be read, list again.
 // Whatever fails is tried again after a while that doubles, up to half a minute, and is never the
 // same for two (jitter); what the server asks for in Retry-After is kept.
 //
@@ -20,8 +20,11 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/api_text.h"
@@ -77,6 +80,10 @@ class Reflector {
   bool OnLine(std::string_view line);
   void OnWatchDone(HttpResponse response, bool listing);
   void Retry(const HttpResponse& response, const char* verb, void (Reflector::*next)());
+  // What was sent cannot be read, and so what it said is unknown: only a list tells.
+  void NoteUnreadable(const char* what, const std::string& problem, std::string_view text);
+  void ListAfterUnreadable();
+  void NoteLarge(const ObjectHead& head, size_t bytes);
   // The server does what we ask for.
   void NoteItWorks();
   bool Put(ObjectMessage::What what, ObjectHead head = {});
@@ -91,17 +98,23 @@ class Reflector {
   ApiTextParser parser_;
   ParcelDecoder decoder_;
   Backoff backoff_;
+  Backoff
+      unreadable_backoff_;  // a list that works does not reset it: the next watch may break again
   std::mt19937_64 random_;
   std::string version_;         // seen up to here; empty: nothing yet
   std::string continue_token_;  // of the page that comes next
   std::string partial_;         // the beginning of a line whose end has not arrived
   size_t taken_ = 0;  // bytes of the piece at hand that were worked off before a "not now"
   bool too_old_ = false;
-  bool broken_ = false;     // the stream cannot be understood further
-  bool relisting_ = false;  // because the last watch was too old
-  bool synced_ = false;     // for the log: the list has ended once
-  bool failing_ = false;    // the last answer was none, or an error
+  bool broken_ = false;      // the stream cannot be understood further
+  bool unreadable_ = false;  // because of what it said
+  bool relisting_ = false;   // because the last watch was too old
+  bool synced_ = false;      // for the log: the list has ended once
+  bool failing_ = false;     // the last answer was none, or an error
   std::string last_problem_;
+  std::optional<std::chrono::steady_clock::time_point> last_unreadable_;
+  std::optional<std::chrono::steady_clock::time_point> unreadable_told_;
+  std::set<std::string> large_;  // UIDs of objects that were logged as large
   std::atomic<std::chrono::steady_clock::time_point> last_word_{std::chrono::steady_clock::now()};
 };
 

@@ -73,7 +73,8 @@ class ReflectorTest : public ::testing::Test {
             sink.write(text.data(), text.size() / 2);
             sink.write(text.data() + text.size() / 2, text.size() - text.size() / 2);
           }
-          if (answer.ends || stopping) sink.done();
+          // One whose client has gone would keep its thread.
+          if (answer.ends || stopping || !sink.is_writable()) sink.done();
           std::this_thread::sleep_for(milliseconds(5));
           return true;
         });
@@ -255,7 +256,7 @@ TEST_F(ReflectorTest, AServerThatIsBusyIsLeftInPeace) {
   const std::scoped_lock lock(mutex);
   ASSERT_FALSE(log.empty());
   EXPECT_EQ(log[0],
-            "API server answers with errors; trying again server=x resources=1 "
+            "API server answers with errors; retrying server=x verb=watch resource=nodes "
             "error=\"429 busy\"");
 }
 
@@ -293,6 +294,99 @@ TEST_F(ReflectorTest, AStreamThatCannotBeReadIsNotListenedToUntilItEnds) {
              {.lines = {Event("ADDED", "lost", 11), Bookmark(12, true)}, .ends = false}};
   Start();
   EXPECT_EQ(Receive(5), (Lines{"begin", "end", "begin", "lost", "end"}));
+}
+
+// Each of these is one line in the log, with the object where it can be seen, and a new list.
+TEST_F(ReflectorTest, AnEventThatCannotBeReadIsOneLogLineAndNothingIsLost) {
+  struct Case {
+    std::string line;
+    std::string logged;
+  };
+  const std::string head = R"({"type":"ADDED","object":{"kind":"Node","metadata":)";
+  const Case cases[] = {
+      {"{nonsense", R"(error="a line of the watch is no JSON object")"},
+      {"\xff\xfe", R"(error="a line of the watch is no JSON object")"},
+      {head + R"({"name":"a","uid":"u","resou)",
+       R"(object=a error="a line of the watch is no JSON object")"},
+      {head + R"({"uid":"u","resourceVersion":"11"}}})",
+       R"(error="the object of an event has no metadata.name")"},
+      {head + R"({"name":"a","uid":"u"}}})",
+       R"(object=a error="the object of an event has no metadata.resourceVersion")"},
+      {R"({"type":"EXPLODED","object":{}})",
+       R"(error="an event of the unknown type \"EXPLODED\"")"},
+      {R"({"type":"ADDED"})", R"(error="an event without object")"},
+      {R"({"type":"ERROR","object":"it is broken"})",
+       R"(error="ERROR event: an ERROR event without a Status")"},
+      {R"({"type":"ERROR","object":null})",
+       R"(error="ERROR event: an ERROR event without a Status")"},
+      {R"({"type":"ERROR","object":{"kind":"Oops","message":"m","code":"410"}})",
+       R"(error="ERROR event: m")"},
+  };
+  for (const Case& c : cases) {
+    answers = {{.lines = {Bookmark(10, true), c.line, Event("ADDED", "lost", 11)}, .ends = false},
+               {.lines = {Event("ADDED", "lost", 11), Bookmark(12, true)}, .ends = false}};
+    log.clear();
+    Start();
+    EXPECT_EQ(Receive(5), (Lines{"begin", "end", "begin", "lost", "end"})) << c.line;
+    reflector_channel.reset();
+    EXPECT_EQ(log, (Lines{"listed kind=Node",
+                          "watch cannot be read; listing again kind=Node " + c.logged}));
+  }
+}
+
+TEST_F(ReflectorTest, AListThatCannotBeReadIsOneLogLineAndReadAgain) {
+  const std::string page = Page({"a", "b"}, 5, "");
+  answers = {{.body = page.substr(0, page.size() / 2)},
+             {.body = page.substr(0, page.size() - 3)},
+             {.body = R"({"kind":"Status","metadata":{},"status":"Success"})"},
+             {.body = page}};
+  Start({.watch_list = false});
+  EXPECT_EQ(Receive(7), (Lines{"begin", "begin", "begin", "begin", "a", "b", "end"}))
+      << "a cut list says nothing about what is gone";
+  reflector_channel.reset();
+  ASSERT_EQ(log.size(), 2u) << "once a minute";
+  EXPECT_TRUE(log[0].starts_with("list cannot be read; listing again kind=Node error=")) << log[0];
+}
+
+// A proxy that breaks each stream would cause a list each time.
+TEST_F(ReflectorTest, ListsAfterBrokenStreamsSlowDown) {
+  for (int i = 0; i < 50; ++i)
+    answers.push_back({.lines = {Bookmark(10, true), "{nonsense"}, .ends = false});
+  Start();
+  std::this_thread::sleep_for(milliseconds(3000));
+  reflector_channel.reset();
+  EXPECT_LE(queries.size(), 7u) << "100 ms, 200 ms, 400 ms, … or up to twice that";
+  EXPECT_GE(queries.size(), 3u);
+  EXPECT_EQ(log.size(), 2u);
+}
+
+TEST_F(ReflectorTest, AnObjectOfThreeMegabytesIsTakenAndLoggedOnce) {
+  std::string large = Event("ADDED", "large", 9);
+  large.insert(large.find(R"("uid")"),
+               R"("annotations":{"a":")" + std::string(3u << 20, 'x') + R"("},)");
+  answers = {
+      {.lines = {large, Bookmark(10, true), large, Event("MODIFIED", "b", 12)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(5), (Lines{"begin", "large", "end", "large", "b"}));
+  reflector_channel.reset();
+  ASSERT_EQ(log.size(), 2u);
+  EXPECT_TRUE(log[0].starts_with("object is unusually large kind=Node object=large bytes=3145"))
+      << log[0];
+}
+
+TEST_F(ReflectorTest, NoPageIsAskedForWhileTheInboxIsFull) {
+  answers = {{.body = Page({"a", "b"}, 5, "next")}, {.body = Page({"c"}, 7, "")}};
+  ObjectMessage filler{
+      ObjectMessage::What::kSeen, WatchedKind::kPod, std::string(64u << 20, 'x'), {}};
+  filler.head.name = "filler";
+  inbox.PutAlways(std::move(filler));
+  Start({.watch_list = false});
+  std::this_thread::sleep_for(milliseconds(300));
+  {
+    const std::scoped_lock lock(mutex);
+    EXPECT_EQ(queries, Lines{}) << "nothing takes from the inbox";
+  }
+  EXPECT_EQ(Receive(6), (Lines{"filler", "begin", "a", "b", "c", "end"}));
 }
 
 TEST(Backoff, DoublesUpToItsLimitAndIsNeverTheSameForTwo) {

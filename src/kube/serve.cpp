@@ -26,6 +26,7 @@
 #include "kube/outage_log.h"
 #include "kube/page_access.h"
 #include "kube/reflector.h"
+#include "kube/request_kind.h"
 #include "kube/seeing_in.h"
 #include "kube/serve_metrics.h"
 #include "kube/status_reports.h"
@@ -38,7 +39,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatienceAtEnd{10'000};
+constexpr milliseconds kPatienceAtEnd{7'000};  // what follows it leaves the end within ten seconds
+constexpr milliseconds kExecPluginGrace{3'000};  // for an exec plugin that runs at the end
 
 std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
   std::vector<WatchedKind> kinds;
@@ -105,6 +107,7 @@ class BlockedSignals {
     for (const int number : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&set_, number);
     pthread_sigmask(SIG_BLOCK, &set_, &before_);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL);  // where it is ignored, no exit code of an exec plugin can be read
   }
   ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   const sigset_t& set() const { return set_; }
@@ -194,6 +197,7 @@ class Server {
     ReportReplacedShares(loop_->config());
     SignalWaiter signals(blocked, [&](int number) {
       options_.log(fmt::format("told to stop signal={}", number));
+      credentials_.Stop(kExecPluginGrace);
       scheduler.Stop();
     });
     for (const WatchedKind kind : KindsFor(options_)) {
@@ -246,6 +250,7 @@ class Server {
                                                    .on_lost =
                                                        [this, &scheduler] {
                                                          lost_ = true;
+                                                         credentials_.Stop(kExecPluginGrace);
                                                          writing_.Resume();
                                                          scheduler.Stop();
                                                        }});
@@ -402,7 +407,7 @@ class Server {
   Inbox inbox_;
   std::unique_ptr<SeeingIn> seeing_in_;
   ClusterMirror mirror_;
-  ServeMetrics metrics_;
+  ServeMetrics metrics_{std::string_view(options_.version).substr(options_.version.find(' ') + 1)};
   std::atomic<bool> lost_ = false;
   std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
   std::atomic<LeaderLease*> lease_now_ = nullptr;
@@ -419,6 +424,7 @@ class Server {
                          .max_in_flight = 8,
                          .per_second = 20,
                          .burst = 40,
+                         .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
                          .log = options_.log}};
   std::vector<std::unique_ptr<StatusServer>> servers_;
 
@@ -430,8 +436,15 @@ class Server {
                        std::function<void()> task) { reading_.After(delay, std::move(task)); },
        .log = options_.log}};
 
-  HttpChannel reading_{credentials_, {.name = "watches", .watchdog = true, .log = options_.log}};
-  HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
+  HttpChannel reading_{credentials_,
+                       {.name = "watches",
+                        .watchdog = true,
+                        .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
+                        .log = options_.log}};
+  HttpChannel leasing_{credentials_,
+                       {.name = "lease",
+                        .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
+                        .log = options_.log}};
   HttpChannel writing_{
       credentials_,
       {.name = "writes",
@@ -441,16 +454,23 @@ class Server {
        .send_until = options_.leader_elect ? std::function<LeaderLease::Clock::time_point()>(
                                                  [this] { return WriteUntil(); })
                                            : nullptr,
+       .on_outcome =
+           [this](const RequestOutcome& o) {
+             metrics_.Request(o);
+             const RequestKind kind = KindOf(o.method, o.target);
+             outages_.WriteAnswered(kind.verb, kind.resource, o.response);
+           },
        .log = options_.log}};
   InboxApiClient client_{writing_, inbox_};
   EventRecorder events_{client_,
                         {.component = options_.scheduler_names.front(), .instance = identity_}};
-  Effects effects_{client_,
-                   mirror_,
-                   events_,
-                   {.log = options_.log, .on_evicted = [this](const EvictOrder& order) {
-                      loop_->EvictionTaken(order.pod.Key());
-                    }}};
+  Effects effects_{
+      client_,
+      mirror_,
+      events_,
+      {.seed = std::random_device{}(),
+       .log = options_.log,
+       .on_evicted = [this](const EvictOrder& order) { loop_->EvictionTaken(order.pod.Key()); }}};
   StatusReports statuses_{client_, mirror_, events_, {.log = options_.log}};
   LineStream cycle_lines_{options_.log};  // in the form of all others
   Log log_;

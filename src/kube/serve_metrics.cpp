@@ -1,11 +1,17 @@
 #include "kube/serve_metrics.h"
 
+#include <chrono>
 #include <map>
+#include <mutex>
+#include <utility>
 
 #include <prometheus/text_serializer.h>
 
 #include "kube/cluster_metrics.h"
+#include "kube/http_channel.h"
 #include "kube/metric_families.h"
+#include "kube/process_metrics.h"
+#include "kube/request_kind.h"
 #include "session/eviction_reason.h"
 
 namespace krafla {
@@ -19,6 +25,62 @@ using prometheus::Histogram;
 using prometheus::Registry;
 
 const std::string kPrefix = kVolcanoPrefix;
+
+const Histogram::BucketBoundaries kRequestSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                     0.25,  0.5,    1,     2.5,  5,     10,   30};
+
+// Counts and durations of requests to the API server. Several channels report at the same time.
+class RequestFigures {
+ public:
+  explicit RequestFigures(Registry& registry)
+      : requests_(CounterFamily(registry, "krafla_api_requests_total",
+                                "Requests to the API server, by result")),
+        durations_(HistogramFamily(registry, "krafla_api_request_duration_seconds",
+                                   "Duration of requests to the API server; of watches, until they "
+                                   "open")) {}
+
+  void Add(const RequestOutcome& outcome) {
+    const RequestKind kind = KindOf(outcome.method, outcome.target);
+    const int status = outcome.response.status;
+    const int code = status >= 100 && status <= 599 ? status : 0;
+    const std::scoped_lock lock(mutex_);
+    Figures& figures = by_kind_[{kind.verb, kind.resource}];
+    if (figures.duration == nullptr)
+      figures.duration = &durations_.Add(LabelsOf(kind), kRequestSeconds);
+    figures.duration->Observe(std::chrono::duration<double>(outcome.duration).count());
+    Counter*& counter = figures.by_code[code];
+    if (counter == nullptr) {
+      prometheus::Labels with_code = LabelsOf(kind);
+      with_code["code"] = code == 0 ? std::string("error") : std::to_string(code);
+      counter = &requests_.Add(with_code);
+    }
+    counter->Increment();
+  }
+
+ private:
+  struct Figures {
+    Histogram* duration = nullptr;
+    std::map<int, Counter*> by_code;  // 0: no answer
+  };
+  static prometheus::Labels LabelsOf(const RequestKind& kind) {
+    return {{"verb", std::string(kind.verb)}, {"resource", std::string(kind.resource)}};
+  }
+
+  Family<Counter>& requests_;
+  Family<Histogram>& durations_;
+  std::mutex mutex_;
+  // Verbs and resources are of a fixed set and live for ever.
+  std::map<std::pair<std::string_view, std::string_view>, Figures> by_kind_;
+};
+
+// A label of krafla_build_info.
+constexpr std::string_view CompilerName() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "gcc " __VERSION__;
+#endif
+}
 
 }  // namespace
 
@@ -75,31 +137,31 @@ struct ServeMetrics::Families {
                                               "Statuses and events that are not yet written");
   Gauge& statuses = waiting_writes.Add({{"what", "status"}});
   Gauge& events = waiting_writes.Add({{"what", "event"}});
-  Gauge& events_sent =
-      GaugeFamily(registry, "krafla_events_sent_total", "Events the server has taken").Add({});
-  Gauge& events_dropped =
-      GaugeFamily(registry, "krafla_events_dropped_total", "Events given up").Add({});
-  Family<Gauge>& failures =
-      GaugeFamily(registry, "krafla_effect_failures_total", "Effects the server refused for good");
-  Gauge& bind_failures = failures.Add({{"effect", "bind"}});
-  Gauge& eviction_failures = failures.Add({{"effect", "evict"}});
-  Gauge& repeated = GaugeFamily(registry, "krafla_requests_repeated_total",
-                                "Requests sent again after an answer that may change")
-                        .Add({});
-  Gauge& malformed = GaugeFamily(registry, "krafla_objects_malformed_total",
-                                 "Objects with fields that could not be read")
-                         .Add({});
-  Gauge& rebuilds = GaugeFamily(registry, "krafla_table_rebuilds_total",
-                                "How often the tables were built anew from all facts")
-                        .Add({});
+  Counter& events_sent =
+      CounterFamily(registry, "krafla_events_sent_total", "Events the server has taken").Add({});
+  Counter& events_dropped =
+      CounterFamily(registry, "krafla_events_dropped_total", "Events given up").Add({});
+  Family<Counter>& failures = CounterFamily(registry, "krafla_effect_failures_total",
+                                            "Effects the server refused for good");
+  Counter& bind_failures = failures.Add({{"effect", "bind"}});
+  Counter& eviction_failures = failures.Add({{"effect", "evict"}});
+  Counter& repeated = CounterFamily(registry, "krafla_requests_repeated_total",
+                                    "Requests sent again after an answer that may change")
+                          .Add({});
+  Counter& malformed = CounterFamily(registry, "krafla_objects_malformed_total",
+                                     "Objects with fields that could not be read")
+                           .Add({});
+  Counter& rebuilds = CounterFamily(registry, "krafla_table_rebuilds_total",
+                                    "How often the tables were built anew from all facts")
+                          .Add({});
   Gauge& waiting_pods =
       GaugeFamily(registry, "krafla_waiting_pods", "Pods that wait for a place").Add({});
-  Gauge& re_evictions = GaugeFamily(registry, "krafla_re_evictions_total",
-                                    "Evictions from PodGroups that have lost pods before")
-                            .Add({});
-  Gauge& eviction_loops = GaugeFamily(registry, "krafla_eviction_loops_total",
-                                      "Rings of jobs that evict each other in turn")
+  Counter& re_evictions = CounterFamily(registry, "krafla_re_evictions_total",
+                                        "Evictions from PodGroups that have lost pods before")
                               .Add({});
+  Counter& eviction_loops = CounterFamily(registry, "krafla_eviction_loops_total",
+                                          "Rings of jobs that evict each other in turn")
+                                .Add({});
   Counter& eviction_storms = CounterFamily(registry, "krafla_eviction_storms_total",
                                            "Storms of evictions that lead nowhere")
                                  .Add({});
@@ -129,25 +191,30 @@ struct ServeMetrics::Families {
   Gauge& state_bytes =
       GaugeFamily(registry, "krafla_state_bytes", "Texts of objects kept for those who look in")
           .Add({});
-  Gauge& state_gaps = GaugeFamily(registry, "krafla_state_gaps_total",
-                                  "Times that whoever keeps them did not keep up")
-                          .Add({});
+  Counter& state_gaps = CounterFamily(registry, "krafla_state_gaps_total",
+                                      "Times that whoever keeps them did not keep up")
+                            .Add({});
   Gauge& record_bytes =
       GaugeFamily(registry, "krafla_record_bytes", "Size of the record, at its last segment")
           .Add({});
-  Gauge& record_failures = GaugeFamily(registry, "krafla_record_failures_total",
-                                       "Times that the record could not be written")
-                               .Add({});
+  Counter& record_failures = CounterFamily(registry, "krafla_record_failures_total",
+                                           "Times that the record could not be written")
+                                 .Add({});
   Family<Counter>& page_requests =
       CounterFamily(registry, "krafla_page_requests_total",
                     "Requests to /metrics and /api/v1, by what became of the caller");
   Family<Counter>& page_reviews =
       CounterFamily(registry, "krafla_page_reviews_total",
                     "TokenReviews and SubjectAccessReviews of callers of the pages");
+  RequestFigures requests{registry};
   ClusterMetrics cluster{registry};
 };
 
-ServeMetrics::ServeMetrics() : families_(std::make_unique<Families>()) {}
+ServeMetrics::ServeMetrics(std::string_view version) : families_(std::make_unique<Families>()) {
+  GaugeFamily(families_->registry, "krafla_build_info", "1; the labels say which build this is")
+      .Add({{"version", std::string(version)}, {"compiler", std::string(CompilerName())}})
+      .Set(1);
+}
 ServeMetrics::~ServeMetrics() = default;
 
 void ServeMetrics::Cycle(const Session& session, const std::vector<JobPhaseChange>& phases,
@@ -217,16 +284,16 @@ void ServeMetrics::Set(const Levels& levels) {
   f.effects.Set(levels.effects_in_flight);
   f.statuses.Set(levels.statuses_waiting);
   f.events.Set(levels.events_waiting);
-  f.events_sent.Set(levels.events_sent);
-  f.events_dropped.Set(levels.events_dropped);
-  f.bind_failures.Set(levels.bind_failures);
-  f.eviction_failures.Set(levels.eviction_failures);
-  f.repeated.Set(levels.requests_repeated);
-  f.malformed.Set(levels.objects_malformed);
-  f.rebuilds.Set(levels.table_rebuilds);
+  RaiseTo(f.events_sent, levels.events_sent);
+  RaiseTo(f.events_dropped, levels.events_dropped);
+  RaiseTo(f.bind_failures, levels.bind_failures);
+  RaiseTo(f.eviction_failures, levels.eviction_failures);
+  RaiseTo(f.repeated, levels.requests_repeated);
+  RaiseTo(f.malformed, levels.objects_malformed);
+  RaiseTo(f.rebuilds, levels.table_rebuilds);
   f.waiting_pods.Set(levels.waiting_pods);
-  f.re_evictions.Set(levels.re_evictions);
-  f.eviction_loops.Set(levels.eviction_loops);
+  RaiseTo(f.re_evictions, levels.re_evictions);
+  RaiseTo(f.eviction_loops, levels.eviction_loops);
   f.leading.Set(levels.leading);
   f.controllers_seen.Set(levels.controllers_seen);
 }
@@ -247,9 +314,9 @@ void ServeMetrics::WatchLag(std::string_view kind, double seconds) {
 void ServeMetrics::Kept(const StateKeeper::Figures& figures) {
   Families& f = *families_;
   f.state_bytes.Set(static_cast<double>(figures.objects_bytes));
-  f.state_gaps.Set(static_cast<double>(figures.gaps));
+  RaiseTo(f.state_gaps, static_cast<double>(figures.gaps));
   f.record_bytes.Set(static_cast<double>(figures.record.bytes));
-  f.record_failures.Set(static_cast<double>(figures.record.failures));
+  RaiseTo(f.record_failures, static_cast<double>(figures.record.failures));
 }
 
 void ServeMetrics::ConfigReload(bool taken) {
@@ -266,8 +333,14 @@ void ServeMetrics::PageReview(std::string_view review, std::string_view result) 
       .Increment();
 }
 
+void ServeMetrics::Request(const RequestOutcome& outcome) {
+  families_->requests.Add(outcome);
+}
+
 std::string ServeMetrics::Text() const {
-  return prometheus::TextSerializer().Serialize(families_->registry.Collect());
+  std::vector<prometheus::MetricFamily> families = families_->registry.Collect();
+  for (prometheus::MetricFamily& family : ProcessMetrics()) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 }  // namespace krafla

@@ -13,9 +13,12 @@
 
 namespace krafla {
 
+struct RequestOutcome;
+
 class ServeMetrics {
  public:
-  ServeMetrics();
+  // `version`: for krafla_build_info.
+  explicit ServeMetrics(std::string_view version = {});
   ~ServeMetrics();
 
   // What a cycle found and did, while its session is open.
@@ -45,6 +48,8 @@ class ServeMetrics {
   // Of a kind's watch. One thread at a time.
   void WatchLag(std::string_view kind, double seconds);
   void Kept(const StateKeeper::Figures& figures);
+  // A request to the API server has its result. From any thread.
+  void Request(const RequestOutcome& outcome);
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 

@@ -63,7 +63,7 @@ class Running(ClusterTestCase):
         lines = trouble(plane.kubeconfig("bad-token", credentials={"token": "nobody"}),
                         "--leader-elect=true")
         self.assertEqual(len(lines), 1, lines)
-        self.assertIn("API server does not know us; trying again", lines[0])
+        self.assertIn("API server rejects the credentials; retrying", lines[0])
         self.assertNotIn("HTTP", lines[0])
         self.assertIn("token", lines[0])
 
@@ -148,7 +148,7 @@ class Running(ClusterTestCase):
         eventually("it is over", lambda: "API server answers again" in scheduler.log(), 90)
         outage = [line for line in scheduler.log()[begin:].splitlines() if "API server" in line]
         self.assertEqual(len(outage), 2, outage)
-        self.assertIn(f"API server gives no answer; trying again "
+        self.assertIn(f"API server does not answer; retrying "
                       f"server=https://127.0.0.1:{proxy.port} resources=11 error=", outage[0])
         self.assertEqual(scheduler.stop(), 0)
         proxy.close()
@@ -163,9 +163,9 @@ class Running(ClusterTestCase):
 
     def test_what_the_server_forbids_is_named_in_one_line(self):
         scheduler = self.scheduler(kubeconfig=self.plane.kubeconfig("without-a-role"), ready=False)
-        eventually("told", lambda: "API server forbids" in scheduler.log())
+        eventually("told", lambda: "API server denies a required permission" in scheduler.log())
         time.sleep(3)  # several attempts of each kind
-        lines = [line for line in scheduler.log().splitlines() if "forbid" in line]
+        lines = [line for line in scheduler.log().splitlines() if "API server denies" in line]
         self.assertEqual(len(lines), 1, lines)
         for what in ("resources=11", "watch pods", "watch podgroups", "deploy/rbac.yaml",
                      r'User \"without-a-role\" cannot watch resource'):
