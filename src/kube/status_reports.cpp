@@ -96,7 +96,12 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                      memos_.erase(key);
                      refused_.push_back(key);
                    }}),
-      stranded_(client, writer_, {.grace = options_.grace, .log = options_.log}) {}
+      stranded_(client, writer_,
+                {.grace = options_.grace,
+                 .log = options_.log,
+                 .why_quarantined = [this](WatchedKind kind, const std::string& key) {
+                   return std::string(mirror_.WhyQuarantined(kind, key));
+                 }}) {}
 
 void StatusReports::Flush() {
   std::vector<WaitingMemo*> held;

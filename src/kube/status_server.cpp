@@ -41,8 +41,9 @@ ApiAnswer Health(const StatusPages& pages, const ApiRequest& request) {
   for (const HealthCheck& check : ready ? pages.ready_checks : pages.live_checks) {
     const std::optional<std::string> problem = check.problem();
     if (problem) healthy = false;
+    const std::string note = !problem && check.note ? check.note() : std::string();
     lines += problem ? fmt::format("[-]{} failed: {}\n", check.name, *problem)
-                     : fmt::format("[+]{} ok\n", check.name);
+                     : fmt::format("[+]{} ok{}{}\n", check.name, note.empty() ? "" : ": ", note);
   }
   if (healthy && !request.parameters.contains("verbose")) return Text(200, "ok\n");
   return Text(healthy ? 200 : 503, fmt::format("{}{} check {}\n", lines, request.path.substr(1),

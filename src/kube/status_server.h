@@ -24,6 +24,8 @@ namespace krafla {
 struct HealthCheck {
   std::string name;
   std::function<std::optional<std::string>()> problem;  // none: the check passes
+  // What to know all the same when it passes; empty: nothing.
+  std::function<std::string()> note = {};
 };
 
 struct StatusPages {

@@ -18,6 +18,7 @@
 #include "cluster_state/live_cluster.h"
 #include "kube/api_client.h"
 #include "kube/status_writer.h"
+#include "kube/watched_kinds.h"
 
 namespace krafla {
 
@@ -31,6 +32,8 @@ class StrandedReports {
   struct Options {
     std::chrono::milliseconds grace{5000};
     std::function<void(const std::string& line)> log;
+    // The check because of which a PodGroup or a queue is quarantined; empty: it is not.
+    std::function<std::string(WatchedKind kind, const std::string& key)> why_quarantined = {};
   };
 
   StrandedReports(ApiClient& client, StatusWriter& writer, Options options)
@@ -67,6 +70,7 @@ class StrandedReports {
   void FollowUnranked(const LiveCluster& live, const Cluster& c, const Job& job);
   // The memo, when there are new words to be found for it; null: all is as it was.
   Memo* Renew(std::string_view uid, size_t cause);
+  std::string WhyQuarantined(WatchedKind kind, std::string_view key) const;
   // Made once for all of one cause.
   template <class Make>
   const std::string& Words(size_t cause, Make&& make);
