@@ -18,6 +18,7 @@
 #include "actions/task_line.h"
 #include "model/fetch_jobs.h"
 #include "session/action.h"
+#include "session/in_hand.h"
 #include "session/node_search.h"
 #include "session/session.h"
 #include "session/statement.h"
@@ -97,6 +98,7 @@ class AllocateAction : public Action {
     for (size_t at = 0; at < visited.size(); ++at) {
       FetchWaitingJobsAhead(cluster, visited, at);
       const JobId id = visited[at];
+      TakeInHand(id);
       if (!TakesPart(id)) continue;
       const Job& job = cluster.jobs[id];
       if (job.Count(TaskStatus::kPending) == 0)
@@ -122,6 +124,7 @@ class AllocateAction : public Action {
       JobHeap& jobs = jobs_of[queue.value];
       if (jobs.empty()) continue;
       const JobId job = jobs.Pop();
+      TakeInHand(job);
       TaskLine& tasks = task_lines[line_of[job.value]];
       if (AllocateJob(job, queue, tasks) && !tasks.empty()) jobs.Push(job);
       queues.Push(queue);

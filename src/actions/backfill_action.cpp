@@ -4,6 +4,7 @@
 #include "actions/job_heaps.h"
 #include "base/go_heap.h"
 #include "session/action.h"
+#include "session/in_hand.h"
 #include "session/node_search.h"
 #include "session/session.h"
 #include "session/statement.h"
@@ -37,6 +38,7 @@ class BackfillAction : public Action {
     std::vector<size_t> heap_of(cluster.jobs.size(), SIZE_MAX);
 
     for (JobId id : s.JobsToVisit()) {
+      TakeInHand(id);
       const Job& job = cluster.jobs[id];
       if (job.IsPending() || (job.pending_best_effort == 0 && job.Waiting() == 0)) continue;
       if (s.JobInvalid(id)) continue;
@@ -75,6 +77,7 @@ class BackfillAction : public Action {
 
   static void PlaceTask(Session& s, TaskId task) {
     Cluster& cluster = s.cluster;
+    TakeInHand(cluster.tasks[task].job);
     NodeSearch& search = s.node_search();
     if (const Refusal refusal = search.Prepare(task); refusal.refused()) {
       FitError error;

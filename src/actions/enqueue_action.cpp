@@ -1,6 +1,7 @@
 // enqueue: lets waiting PodGroups in, queue by queue in turn, as long as every plugin agrees.
 #include "actions/job_heaps.h"
 #include "session/action.h"
+#include "session/in_hand.h"
 #include "session/session.h"
 #include "session/unsupported.h"
 
@@ -31,6 +32,7 @@ class EnqueueAction : public Action {
       JobHeap& jobs = waiting[queue.value];
       if (jobs.empty()) continue;
       const JobId id = jobs.Pop();
+      TakeInHand(id);
       Job& job = cluster.jobs[id];
       if (MayEnter(s, id)) {
         s.JobEnqueued(id);

@@ -25,6 +25,7 @@
 #include "actions/victim_search.h"
 #include "model/fetch_jobs.h"
 #include "session/action.h"
+#include "session/in_hand.h"
 #include "session/node_search.h"
 #include "session/session.h"
 #include "session/statement.h"
@@ -96,6 +97,7 @@ class PreemptAction : public Action {
     for (size_t at = 0; at < visited.size(); ++at) {
       FetchWaitingJobsAhead(cluster, visited, at);
       const JobId id = visited[at];
+      TakeInHand(id);
       const Job& job = cluster.jobs[id];
       if (!MayLookForVictims(s, id, "preemption")) continue;
       has_jobs[job.queue.value] = true;
@@ -143,6 +145,7 @@ class PreemptAction : public Action {
 
   void PreemptForJob(JobId id, TaskLine& tasks) {
     Session& s = *session_;
+    TakeInHand(id);
     Statement statement(s);
     while (s.JobStarving(id)) {
       if (tasks.empty()) {
@@ -162,6 +165,7 @@ class PreemptAction : public Action {
 
   void PreemptWithinJob(JobId id) {
     Session& s = *session_;
+    TakeInHand(id);
     TaskLine tasks = WaitingTasks(s, id);
     while (!tasks.empty()) {
       const TaskId task = tasks.Pop();

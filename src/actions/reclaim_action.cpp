@@ -6,6 +6,7 @@
 #include "actions/room_finder.h"
 #include "actions/starving_jobs.h"
 #include "session/action.h"
+#include "session/in_hand.h"
 #include "session/node_search.h"
 #include "session/session.h"
 #include "session/statement.h"
@@ -36,6 +37,7 @@ class ReclaimAction : public Action {
     std::vector<bool> seen(cluster.queues.size(), false);
     std::vector<JobHeap> starving(cluster.queues.size(), JobHeap(JobOrder{&s}));
     for (JobId id : s.JobsToVisit()) {
+      TakeInHand(id);
       if (!MayLookForVictims(s, id, "reclaim")) continue;
       const Job& job = cluster.jobs[id];
       if (!seen[job.queue.value]) {
@@ -73,6 +75,7 @@ class ReclaimAction : public Action {
   void ReclaimForJob(JobId id, QueueId queue) {
     Session& s = *session_;
     Cluster& cluster = s.cluster;
+    TakeInHand(id);
     TaskLine tasks = WaitingTasks(s, id);
     const VictimRule rule{.whose = VictimRule::Whose::kOtherQueues,
                           .checks_everything = s.compat.reclaim_predicates};

@@ -325,16 +325,17 @@ std::vector<std::string_view> LiveCluster::PriorityClassNames() const {
 void LiveCluster::AssumeBinding(TaskId task, NodeId node) {
   ++version_;
   State& s = *state_;
-  KRAFLA_CHECK(!s.stale, "ids are of the tables as they are");
+  KRAFLA_CHECK(!s.stale || s.distrusted, "ids are of the tables as they are");
   Cluster& c = s.cluster();
+  Task& fact = s.pod_of_task[task]->facts.task;
+  fact.status = TaskStatus::kBinding;
+  fact.node_name = c.nodes[node].name;
+  if (s.stale) return;
   Task& row = c.tasks[task];
   KRAFLA_CHECK(row.status == TaskStatus::kPending && !row.node.valid(), c.TaskKey(task));
-  row.status = TaskStatus::kBinding;
-  row.node_name = c.nodes[node].name;
+  row.status = fact.status;
+  row.node_name = fact.node_name;
   row.node = node;
-  Task& fact = s.pod_of_task[task]->facts.task;
-  fact.status = row.status;
-  fact.node_name = row.node_name;
   auto& list = c.nodes[node].tasks;
   Insert(list, PlaceOf(list, task, ByTaskName{c}), task);
   s.TouchNode(node);
@@ -344,8 +345,9 @@ void LiveCluster::AssumeBinding(TaskId task, NodeId node) {
 void LiveCluster::AssumeReleasing(TaskId task) {
   ++version_;
   State& s = *state_;
-  KRAFLA_CHECK(!s.stale, "ids are of the tables as they are");
+  KRAFLA_CHECK(!s.stale || s.distrusted, "ids are of the tables as they are");
   s.pod_of_task[task]->facts.task.status = TaskStatus::kReleasing;
+  if (s.stale) return;
   Task& row = s.cluster().tasks[task];
   row.status = TaskStatus::kReleasing;
   if (row.job.valid()) s.TouchJob(row.job);
@@ -355,10 +357,50 @@ void LiveCluster::AssumeReleasing(TaskId task) {
 void LiveCluster::AssumePhase(JobId job, JobPhase phase) {
   ++version_;
   State& s = *state_;
-  KRAFLA_CHECK(!s.stale, "ids are of the tables as they are");
+  KRAFLA_CHECK(!s.stale || s.distrusted, "ids are of the tables as they are");
   s.group_of_job[job]->facts.job.phase = phase;
+  if (s.stale) return;
   s.cluster().jobs[job].phase = phase;
   s.TouchJob(job);
+}
+
+void LiveCluster::DistrustTables() {
+  state_->stale = state_->distrusted = true;
+}
+
+std::vector<LiveCluster::ObjectName> LiveCluster::NamesOf(ObjectName::Kind kind) const {
+  const State& s = *state_;
+  std::vector<ObjectName> names;
+  switch (kind) {
+    case ObjectName::Kind::kPodGroup:
+      for (const auto& [key, group] : s.groups)
+        names.push_back({kind, group.facts.job.ns, group.facts.job.name});
+      break;
+    case ObjectName::Kind::kPod:
+      for (const auto& [key, pod] : s.pods)
+        names.push_back({kind, pod.facts.task.ns, pod.facts.task.name});
+      break;
+    case ObjectName::Kind::kNode:
+      for (const NodeFacts& node : s.nodes.items())
+        names.push_back({kind, kEmptyStr, node.node.name});
+      break;
+    case ObjectName::Kind::kQueue:
+      for (const QueueFacts& queue : s.queues.items())
+        names.push_back({kind, kEmptyStr, queue.queue.name});
+      break;
+  }
+  const Cluster& c = s.draft.cluster;
+  std::sort(names.begin(), names.end(), [&](const ObjectName& a, const ObjectName& b) {
+    const int order = c.Text(a.ns).compare(c.Text(b.ns));
+    return order != 0 ? order < 0 : c.Text(a.name) < c.Text(b.name);
+  });
+  return names;
+}
+
+Cluster& LiveCluster::BuildWithout(std::span<const ObjectName> left_out) {
+  state_->Build(left_out);
+  DistrustTables();
+  return state_->cluster();
 }
 
 Cluster& LiveCluster::cluster() {
@@ -368,6 +410,10 @@ Cluster& LiveCluster::cluster() {
   }
   state_->DeriveTouched();
   return state_->cluster();
+}
+
+const Cluster& LiveCluster::TablesAsTheyAre() const {
+  return state_->draft.cluster;
 }
 
 bool LiveCluster::IsCrowded() const {

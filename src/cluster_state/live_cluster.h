@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,6 +103,8 @@ class LiveCluster final : public FactSink {
 
   // The tables, up to date. References into them are good until the next change.
   Cluster& cluster();
+  // The same, whether or not they are up to date: for callbacks of a session that is open on them.
+  const Cluster& TablesAsTheyAre() const;
   // Grows with every change that a scheduler could see.
   uint64_t version() const { return version_; }
   // What has changed in the tables since the last call, for a session that is opened again. Called
@@ -113,6 +116,23 @@ class LiveCluster final : public FactSink {
   // Gets rid of them. Every string, label set and spec has another id afterwards, and the tables
   // are built anew. No change that a scheduler could see.
   void Compact();
+
+  // A check failed while the tables were changed or used: whatever is in them counts for nothing,
+  // and they are rebuilt from the facts before the next look. Until then ids of the tables still
+  // name what they named, for AssumeBinding, AssumeReleasing and AssumePhase.
+  void DistrustTables();
+  // For a search for the object that breaks a cycle. Queues, nodes, PodGroups or pods, by name.
+  struct ObjectName {
+    enum class Kind : uint8_t { kPodGroup, kPod, kNode, kQueue };
+    Kind kind = Kind::kPodGroup;
+    StrId ns;  // of nodes and queues: none
+    StrId name;
+    friend auto operator<=>(const ObjectName&, const ObjectName&) = default;
+  };
+  std::vector<ObjectName> NamesOf(ObjectName::Kind kind) const;
+  // The tables as they would be without these objects; the facts stay. The tables are distrusted
+  // from then on.
+  Cluster& BuildWithout(std::span<const ObjectName> left_out);
 
   // Warnings of the last time the tables were built anew (references that lead nowhere).
   const Diagnostics& warnings() const;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "base/check.h"
 #include "cluster_state/derive_sums.h"
@@ -22,8 +23,13 @@ bool IsWhole(const Resource& amounts) {
   return true;
 }
 
-void LiveCluster::State::Build() {
+void LiveCluster::State::Build(std::span<const ObjectName> left_out) {
   Cluster& c = cluster();
+  const std::set<ObjectName> without(left_out.begin(), left_out.end());
+  using Kind = ObjectName::Kind;
+  const auto counts = [&](Kind kind, StrId ns, StrId name) {
+    return without.empty() || !without.contains({kind, ns, name});
+  };
   c.namespaces = namespaces.items();
   c.budgets = budgets.items();
   c.volumes = {claims.items(), volumes.items(), storage_classes.items(), csi_nodes.items()};
@@ -47,10 +53,23 @@ void LiveCluster::State::Build() {
   draft.priority_classes = priority_classes.items();
   draft.queues = queues.items();
   draft.nodes.assign(nodes.items().begin(), nodes.items().end());
+  if (!without.empty()) {
+    std::erase_if(draft.queues, [&](const QueueFacts& queue) {
+      return !counts(Kind::kQueue, kEmptyStr, queue.queue.name);
+    });
+    std::erase_if(draft.nodes, [&](const NodeFacts& node) {
+      return !counts(Kind::kNode, kEmptyStr, node.node.name);
+    });
+  }
   draft.groups.clear();
-  for (const auto& [key, group] : groups) draft.groups.push_back(group.facts);
+  for (const auto& [key, group] : groups)
+    if (counts(Kind::kPodGroup, group.facts.job.ns, group.facts.job.name))
+      draft.groups.push_back(group.facts);
+  draft.pods = {};
   draft.pods.Expect(pods.size());
-  for (const auto& [key, pod] : pods) draft.pods.Add(PodFacts(pod.facts));
+  for (const auto& [key, pod] : pods)
+    if (counts(Kind::kPod, pod.facts.task.ns, pod.facts.task.name))
+      draft.pods.Add(PodFacts(pod.facts));
   draft.groups_without_queue.clear();
 
   AssembleQueues(draft, warnings);
@@ -111,7 +130,7 @@ void LiveCluster::State::Build() {
   // Building adds a few values of its own.
   if (std::exchange(compacted, false)) crowding.NoteAllAlive(c, Objects());
   crowding.NoteBuilt(c);
-  stale = false;
+  stale = distrusted = false;
 }
 
 size_t LiveCluster::State::Objects() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -53,7 +54,8 @@ struct LiveCluster::State {
   bool compacted = false;  // since the tables were last built
 
   // Of the tables as they are built now.
-  bool stale = true;  // they have to be built before anybody looks
+  bool stale = true;        // they have to be built before anybody looks
+  bool distrusted = false;  // stale, because a check failed
   std::unique_ptr<TaskClasses> classes;
   PriorityIndex priorities;
   int kinds_known = 0;
@@ -77,7 +79,7 @@ struct LiveCluster::State {
 
   Cluster& cluster() { return draft.cluster; }
 
-  void Build();
+  void Build(std::span<const ObjectName> left_out = {});
   size_t Objects() const;
   void Compact();
   void DeriveTouched();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log_text.h"
+#include "base/recovery.h"
 #include "manifest/parcel_decoder.h"
 #include "record/replay_world.h"
 #include "session/eviction_memory.h"
@@ -120,6 +121,17 @@ void ClusterMirror::Compact() {
   for (FactReceiver& receiver : receivers_) receiver.ForgetNumbers();
 }
 
+bool ClusterMirror::LastWasTaken() const {
+  return sink_->outcome().added;
+}
+
+void ClusterMirror::StartAfresh() {
+  live_->DistrustTables();
+  problems_ = {};
+  MakeDecoder();
+  for (FactReceiver& receiver : receivers_) receiver.ForgetNumbers();
+}
+
 void ClusterMirror::Apply(ObjectMessage message) {
   if (live_->IsCrowded()) Compact();
   const size_t kind = static_cast<size_t>(message.kind);
@@ -222,6 +234,35 @@ void ClusterMirror::SetGroupWait(const std::string& pod, GroupWait wait) {
 }
 
 void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
+  Quarantine::Entry* entry = quarantine_.Find(message.kind, key);
+  if (entry != nullptr && entry->held && !MayTry(*entry, message)) {
+    // What it uses may have changed.
+    Substitute(*entry, &message);
+    message.parcel.reset();  // its numbers may mean something else when it is tried
+    entry->newer = std::make_unique<ObjectMessage>(std::move(message));
+    return;
+  }
+  std::optional<std::string> check;
+  if (message.failed_check.empty()) {
+    check = RunRecovering([&] {
+      if (options_.before_taking) options_.before_taking(message.kind, key, false);
+      Take(message, key);
+    });
+    if (check) StartAfresh();
+  } else {
+    check = std::move(message.failed_check);
+  }
+  if (check) {
+    ++failed_checks_;
+    Tell(Hold(message.kind, key, *check, &message));
+  } else if (entry != nullptr && std::exchange(entry->held, false)) {
+    entry->instead = "its newer version counts";
+    if (message.kind == WatchedKind::kPod) quarantine_.FreeNodesOf(key);
+    Tell(*entry);
+  }
+}
+
+void ClusterMirror::Take(ObjectMessage& message, const std::string& key) {
   sink_->Begin();
   owned_ = !message.head.controller_uid.empty();
   const std::string title = ObjectTitle(message.kind, message.head);
@@ -281,7 +322,26 @@ void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
     expected_phases_.erase(key);
     changed_groups_.push_back(key);
   }
-  sink_->Remove(InfoOf(kind).name, key);
+  if (Quarantine::Entry* entry = quarantine_.Find(kind, key); entry != nullptr) {
+    const bool was_held = std::exchange(entry->held, false);
+    entry->instead = "it is gone";
+    if (was_held) Tell(*entry);
+    quarantine_.Erase(kind, key);
+  }
+  if (kind == WatchedKind::kPod) quarantine_.FreeNodesOf(key);
+  TakeOut(kind, key);
+}
+
+void ClusterMirror::TakeOut(WatchedKind kind, const std::string& key) {
+  const auto take_out = [&] { sink_->Remove(InfoOf(kind).name, key); };
+  if (const std::optional<std::string> check = RunRecovering(take_out)) {
+    StartAfresh();
+    take_out();  // of the facts alone: there are no tables to follow
+    ++failed_checks_;
+    if (options_.log)
+      options_.log(
+          fmt::format("internal check failed; the tables are rebuilt check={}", LogQuoted(*check)));
+  }
   if (observer_)
     observer_({.what = RecordedChange::What::kGone, .kind = InfoOf(kind).name, .key = key});
 }

@@ -6,6 +6,8 @@
 //     older news about it arrives, and so does a volume that is being given to a claim.
 //   - A singleton PodGroup for every pod of ours that names no PodGroup, once LonePods says that
 //     it is scheduled so.
+//   - Which objects are quarantined: an internal check failed while they were handled. Until they
+//     change they are left out, or something that is safe counts in their place.
 // An object that cannot be read is named once and left as it was.
 //
 // Owned by the scheduling thread.
@@ -27,6 +29,7 @@
 #include "config/scheduler_config.h"
 #include "kube/inbox.h"
 #include "kube/lone_pods.h"
+#include "kube/quarantine.h"
 #include "kube/volume_expectations.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
@@ -45,6 +48,10 @@ struct MirrorOptions {
   // A clock that nobody sets, in nanoseconds; empty: the machine's.
   std::function<int64_t()> steady_ns;
   std::function<void(const std::string& line)> log;
+  std::function<Quarantine::Clock::time_point()> clock = Quarantine::Clock::now;
+  // For drills and tests: called before an object, or what counts in its place, is taken; may fail
+  // a check.
+  std::function<void(WatchedKind kind, const std::string& key, bool stand_in)> before_taking = {};
 };
 
 class ClusterMirror {
@@ -62,6 +69,21 @@ class ClusterMirror {
   void SetObserver(std::function<void(RecordedChange change)> observer) {
     observer_ = std::move(observer);
   }
+
+  // Leaves an object out because a check failed while a cycle handled it. A group of one stands for
+  // its pod. False: there is no such object, or it is left out already.
+  bool LeaveOut(WatchedKind kind, std::string key, const std::string& check);
+  // Tries newer versions of quarantined objects whose pause is over.
+  void RetryQuarantined();
+  const Quarantine& quarantine() const { return quarantine_; }
+  // Whether the object is quarantined, and by which check; empty: it is not.
+  std::string_view WhyQuarantined(WatchedKind kind, const std::string& key) const;
+  // Called for each entry that is held from now on, or no longer is.
+  void SetQuarantineListener(std::function<void(const Quarantine::Entry& entry)> listener) {
+    quarantine_listener_ = std::move(listener);
+  }
+  // Internal checks that failed here.
+  uint64_t failed_checks() const { return failed_checks_; }
 
   // Every kind has been listed once.
   bool synced() const { return synced_ == options_.kinds.size(); }
@@ -143,6 +165,20 @@ class ClusterMirror {
   int64_t SteadyNs() const;
   void LookForControllers(WatchedKind kind, const std::string& key, const ObjectHead& head);
   void SetGroupWait(const std::string& pod, GroupWait wait);
+  void Take(ObjectMessage& message, const std::string& key);
+  bool LastWasTaken() const;
+  void TakeOut(WatchedKind kind, const std::string& key);
+  // A check failed: what it left half-changed is rebuilt.
+  void StartAfresh();
+  bool MayTry(const Quarantine::Entry& entry, const ObjectMessage& message) const;
+  Quarantine::Entry& Hold(WatchedKind kind, const std::string& key, const std::string& check,
+                          const ObjectMessage* message);
+  void Substitute(Quarantine::Entry& entry, const ObjectMessage* message);
+  bool TakeStandIn(WatchedKind kind, const std::string& key, const std::string& json);
+  void LeaveOutNodeOf(const Quarantine::Entry& pod, const std::string& node);
+  void Tell(const Quarantine::Entry& entry) {
+    if (quarantine_listener_) quarantine_listener_(entry);
+  }
   void Report(const std::string& object, const std::vector<std::string>& problems);
 
   MirrorOptions options_;
@@ -166,6 +202,9 @@ class ClusterMirror {
   std::vector<std::string> changed_groups_;
   std::unordered_set<std::string> reported_;
   uint64_t malformed_ = 0;
+  Quarantine quarantine_;
+  std::function<void(const Quarantine::Entry& entry)> quarantine_listener_;
+  uint64_t failed_checks_ = 0;
 };
 
 }  // namespace krafla

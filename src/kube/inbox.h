@@ -35,6 +35,8 @@ struct ObjectMessage {
   bool reduced = false;  // the object is cut down to what decoders look at
   // The object, decoded; null: whoever takes the message decodes it.
   std::unique_ptr<FactParcel> parcel = nullptr;
+  // An internal check that failed while it was decoded; there is no parcel then.
+  std::string failed_check = {};
 };
 
 // "namespace/name", or the name alone.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log_text.h"
+#include "base/recovery.h"
 #include "explain/eviction_story.h"
 #include "kube/api_objects.h"
 #include "kube/volume_choices.h"
@@ -22,6 +23,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kConfigPeriod{1000};
 constexpr milliseconds kAtEnd{50};
 constexpr milliseconds kBetweenTakes{3};
+constexpr std::chrono::minutes kPatienceInTrouble{5};
 
 ObjectRef RefOf(const Cluster& c, TaskId id) {
   if (!id.valid()) return {};
@@ -50,7 +52,16 @@ LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
       eviction_reports_(parts_.mirror, parts_.events, parts_.metrics,
                         {.scheduler = options_.scheduler,
                          .log = [this](const std::string& line) { Log(line); },
-                         .on_waiting = options_.on_waiting_evictions}) {
+                         .on_waiting = options_.on_waiting_evictions}),
+      quarantine_reports_(parts_.mirror, loop_, parts_.events, parts_.metrics,
+                          {.scheduler = options_.scheduler,
+                           .note = options_.quarantine_note,
+                           .log = [this](const std::string& line) { Log(line); }}) {
+  loop_.RecoverFromFailedChecks(
+      {.quarantine =
+           [this](const SchedulingLoop::BrokenObject& object) { return LeaveOut(object); },
+       .on_skip = options_.on_skip,
+       .on_trial = {}});
   loop_.SetSteadyClock([] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
         .count();
@@ -77,6 +88,7 @@ bool LiveScheduler::Take(Clock::time_point until) {
     something_new_ = something_new_ || !IsKnown(message);
     parts_.mirror.Apply(std::move(message));
   }
+  parts_.mirror.RetryQuarantined();
   for (auto& task : batch.tasks) task();
   return !stop_;
 }
@@ -113,6 +125,7 @@ bool LiveScheduler::Run(milliseconds patience) {
     if (leading) {
       // Whoever led before us may have evicted since we last looked.
       if (!led_) {
+        quarantine_reports_.Announce();
         parts_.mirror.RecallEvictions(loop_.memory());
         loop_.CountEvictionsUnderWay();
       }
@@ -124,14 +137,45 @@ bool LiveScheduler::Run(milliseconds patience) {
     led_ = leading;
     has_led_ = has_led_ || leading;
     eviction_reports_.Follow(loop_, Clock::now());
+    quarantine_reports_.Follow(leading);
     SetLevels();
+    if (leading && GivesUp()) {
+      Log("no cycle could be run for 5 minutes; another process may lead");
+      gave_up_ = true;
+      break;
+    }
   }
   // Nothing new is begun; what was begun is brought to its end.
   const auto deadline = Clock::now() + patience;
   parts_.statuses.Flush();
   while (!Idle() && Clock::now() < deadline && options_.may_write())
     Take(std::min(deadline, Clock::now() + kAtEnd));
-  return Idle();
+  return Idle() && !gave_up_;
+}
+
+bool LiveScheduler::GivesUp() {
+  if (!loop_.trouble().suspended_since) {
+    no_cycle_since_.reset();
+    return false;
+  }
+  if (!no_cycle_since_) no_cycle_since_ = Clock::now();
+  return Clock::now() - *no_cycle_since_ > kPatienceInTrouble;
+}
+
+bool LiveScheduler::LeaveOut(const SchedulingLoop::BrokenObject& object) {
+  using Kind = LiveCluster::ObjectName::Kind;
+  switch (object.kind) {
+    case Kind::kPodGroup:
+      return parts_.mirror.LeaveOut(WatchedKind::kPodGroup, object.ns + "/" + object.name,
+                                    object.check);
+    case Kind::kPod:
+      return parts_.mirror.LeaveOut(WatchedKind::kPod, object.ns + "/" + object.name, object.check);
+    case Kind::kNode:
+      return parts_.mirror.LeaveOut(WatchedKind::kNode, object.name, object.check);
+    case Kind::kQueue:
+      return parts_.mirror.LeaveOut(WatchedKind::kQueue, object.name, object.check);
+  }
+  return false;
 }
 
 LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
@@ -140,6 +184,8 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   if (options_.changed_config) wake = std::min(wake, config_check_);
   if (const std::optional<int64_t> release = parts_.mirror.next_release_ns())
     wake = std::min(wake, Clock::time_point(std::chrono::nanoseconds(*release)));
+  if (const auto retry = parts_.mirror.quarantine().NextDue())
+    wake = std::min(wake, std::max(now, *retry));
   if (!ready_) return wake;
   if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
   if (changed_since_) {
@@ -223,10 +269,14 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
     if (const std::string_view uid = parts_.mirror.UidOf(WatchedKind::kPodGroup, group);
         !uid.empty())
       parts_.effects.CorrectMemory(GroupRef(group, uid), MemoryOf(session.memory, group));
-  for (const JobPhaseChange& change : phases)
-    if (change.before == JobPhase::kPending) ReportPassedOver(c, change.job);
-  parts_.statuses.AfterCycle(session);
-  parts_.metrics.Cycle(session, phases, wall_ms);
+  // The decisions stand, whatever becomes of what is said about them.
+  if (const std::optional<std::string> check = RunRecovering([&] {
+        for (const JobPhaseChange& change : phases)
+          if (change.before == JobPhase::kPending) ReportPassedOver(c, change.job);
+        parts_.statuses.AfterCycle(session);
+        parts_.metrics.Cycle(session, phases, wall_ms);
+      }))
+    quarantine_reports_.ReportingFailed(*check);
   if (!session.plan.binds.empty() || !session.plan.evictions.empty())
     Log(fmt::format("cycle binds={} evictions={} jobs={} pods={} ms={:.1f}",
                     session.plan.binds.size(), session.plan.evictions.size(), c.jobs.size(),

@@ -17,6 +17,7 @@
 #include "kube/effects.h"
 #include "kube/eviction_reports.h"
 #include "kube/inbox.h"
+#include "kube/quarantine_reports.h"
 #include "kube/serve_metrics.h"
 #include "kube/status_reports.h"
 #include "scheduler/scheduling_loop.h"
@@ -53,6 +54,9 @@ class LiveScheduler final : public DecisionSink {
     ObjectRef scheduler;  // what events about the scheduler are about
     // Which evictions wait for the eviction limits, when that changes; empty: none does.
     std::function<void(const std::string& note)> on_waiting_evictions = {};
+    QuarantineNote* quarantine_note = nullptr;  // for the pages
+    // These actions are skipped from now on, because internal checks fail in them.
+    std::function<void(const std::vector<std::string>& actions)> on_skip;
   };
 
   LiveScheduler(Parts parts, SchedulingLoop& loop, Options options);
@@ -68,6 +72,8 @@ class LiveScheduler final : public DecisionSink {
   void SetConfig(SchedulerConfig config);
   // One cycle, due or not, and what follows from it.
   void RunCycle(Timestamp now);
+  // Reports which objects are quarantined since the last call.
+  void FollowQuarantine() { quarantine_reports_.Follow(options_.may_write()); }
 
   void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override;
 
@@ -79,6 +85,9 @@ class LiveScheduler final : public DecisionSink {
   Clock::time_point NextWake() const;
   void MaybeRunCycle();
   void ReportPassedOver(const Cluster& c, JobId job);
+  // Nothing can be scheduled for so long that another process should try.
+  bool GivesUp();
+  bool LeaveOut(const SchedulingLoop::BrokenObject& object);
   void CheckConfig();
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);
@@ -95,6 +104,9 @@ class LiveScheduler final : public DecisionSink {
   bool led_ = false;
   bool has_led_ = false;  // at any time: the news of a pause count when it leads again
   EvictionReports eviction_reports_;
+  QuarantineReports quarantine_reports_;
+  std::optional<Clock::time_point> no_cycle_since_;
+  bool gave_up_ = false;
   std::optional<Clock::time_point> changed_since_;
   bool something_new_ = true;  // since the last cycle; see IsKnown
   Clock::time_point taken_at_;

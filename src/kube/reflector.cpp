@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log_text.h"
+#include "base/recovery.h"
 #include "kube/api_client.h"
 #include "manifest/reduced_object.h"
 
@@ -89,11 +90,19 @@ void Reflector::Log(const std::string& line) {
 ObjectMessage Reflector::Seen(std::string object, ObjectHead head) {
   if (object.size() > kLargeObject) NoteLarge(head, object.size());
   ObjectMessage message{ObjectMessage::What::kSeen, info_.kind, {}, std::move(head)};
-  const std::optional<std::string> reduced = ReduceObject(info_.name, object);
-  message.reduced = reduced.has_value();
-  message.object = reduced ? Padded(*reduced) : std::move(object);
-  // The "file" is the object, so that nobody's problems use up the room for others'.
-  message.parcel = decoder_.Decode(message.object, ObjectTitle(info_.kind, message.head));
+  std::optional<std::string> check = RunRecovering([&] {
+    if (options_.before_decoding) options_.before_decoding(info_.kind, KeyOf(message.head));
+    const std::optional<std::string> reduced = ReduceObject(info_.name, object);
+    message.reduced = reduced.has_value();
+    if (reduced) object = Padded(*reduced);
+    // The "file" is the object, so that nobody's problems use up the room for others'.
+    message.parcel = decoder_.Decode(object, ObjectTitle(info_.kind, message.head));
+  });
+  message.object = std::move(object);
+  if (!check) return message;
+  message.failed_check = std::move(*check);
+  message.parcel = nullptr;
+  decoder_.BeginAnew();
   return message;
 }
 

@@ -60,6 +60,8 @@ class Reflector {
     uint64_t seed = 0;
     std::vector<std::string> scheduler_names = {"volcano"};  // whose pods are ours
     std::function<void(const std::string& line)> log;
+    // For drills and tests: may fail a check.
+    std::function<void(WatchedKind kind, const std::string& key)> before_decoding = {};
   };
 
   Reflector(WatchedKind kind, HttpChannel& channel, Inbox& inbox, OutageLog& outages,

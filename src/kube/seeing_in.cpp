@@ -1,5 +1,6 @@
 #include "kube/seeing_in.h"
 
+#include "config/skipped_actions.h"
 #include "scheduler/vocabulary.h"
 
 namespace krafla {
@@ -14,6 +15,7 @@ std::optional<SchedulerConfig> ReadAgain(const std::string& text, bool lenient,
       text, BuiltInVocabulary(),
       {.file_name = "configuration", .lenient = lenient, .profile = profile}, problems);
   if (problems.HasErrors()) return std::nullopt;
+  LeaveOutActions(config, SkippedActionsOf(text));
   return config;
 }
 

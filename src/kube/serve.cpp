@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -15,7 +16,9 @@
 #include "base/file_stamp.h"
 #include "base/line_stream.h"
 #include "base/log_text.h"
+#include "base/recovery.h"
 #include "kube/api_client.h"
+#include "kube/check_drill.h"
 #include "kube/cluster_mirror.h"
 #include "kube/credentials.h"
 #include "kube/effects.h"
@@ -52,7 +55,7 @@ std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
   return kinds;
 }
 
-MirrorOptions MirrorFor(const ServeOptions& options) {
+MirrorOptions MirrorFor(const ServeOptions& options, const CheckDrill& drill) {
   MirrorOptions mirror;
   mirror.build.default_queue = options.default_queue;
   mirror.build.ignored_provisioners = options.ignored_provisioners;
@@ -62,6 +65,10 @@ MirrorOptions MirrorFor(const ServeOptions& options) {
   mirror.kinds = KindsFor(options);
   mirror.group_of_one = options.group_of_one;
   mirror.log = options.log;
+  if (!drill.decoded.empty())
+    mirror.before_taking = [&drill](WatchedKind kind, const std::string& key, bool stand_in) {
+      if (!stand_in) drill.OnDecoding(kind, key);
+    };
   return mirror;
 }
 
@@ -138,14 +145,16 @@ class SignalWaiter {
 class Server {
  public:
   Server(const ServeOptions& options, KubeConnection connection, SchedulerConfig config,
-         const FileStamp& config_stamp, std::unique_ptr<SeeingIn> seeing_in)
+         const FileStamp& config_stamp, std::unique_ptr<SeeingIn> seeing_in,
+         const CheckDrill& drill)
       : options_(options),
+        drill_(drill),
         identity_(fmt::format(
             "{}_{:016x}", HostName(),
             std::random_device{}() * 0x1000003ULL ^ static_cast<uint64_t>(WallClock().ns))),
         credentials_(std::move(connection), ProcessSurroundings(), options.log),
         seeing_in_(std::move(seeing_in)),
-        mirror_(MirrorFor(options)),
+        mirror_(MirrorFor(options, drill)),
         log_(options.verbosity, cycle_lines_.file()),
         config_stamp_(config_stamp) {
     inbox_.OnRoom([this] { reading_.Resume(); });
@@ -153,6 +162,9 @@ class Server {
     effects_.SetEvictionApi(config.eviction_api);
     effects_.SetVolumePatience(VolumePatience(config));
     loop_.emplace(mirror_.live(), std::move(config), LocalTimeZone(), log_);
+    if (!drill_.placed.empty())
+      loop_->SetWrapHooks(
+          [this](std::string_view, PluginHooks& hooks) { drill_.Wrap(mirror_.live(), hooks); });
     if (options.leader_elect)
       seeing_in_->pages().SetLeadership([this] {
         const LeaderLease* lease = lease_now_;
@@ -193,6 +205,11 @@ class Server {
              [this](const std::string& note) {
                const std::scoped_lock lock(note_mutex_);
                waiting_evictions_ = note;
+             },
+         .quarantine_note = &quarantine_note_,
+         .on_skip =
+             [this](const std::vector<std::string>& actions) {
+               seeing_in_->tap().OnSkippedActions(actions);
              }});
     ReportReplacedShares(loop_->config());
     SignalWaiter signals(blocked, [&](int number) {
@@ -205,7 +222,8 @@ class Server {
           kind, reading_, inbox_, outages_,
           Reflector::Options{.seed = std::random_device{}(),
                              .scheduler_names = options_.scheduler_names,
-                             .log = options_.log}));
+                             .log = options_.log,
+                             .before_decoding = DrillOfDecoding()}));
       reflectors_.back()->Start();
       const std::scoped_lock lock(page_mutex_);
       reflecting_.emplace_back(kind, reflectors_.back().get());
@@ -234,6 +252,11 @@ class Server {
   LeaderLease::Clock::time_point WriteUntil() const {
     const LeaderLease* lease = lease_now_;
     return lease != nullptr ? lease->write_until() : LeaderLease::Clock::time_point::min();
+  }
+
+  std::function<void(WatchedKind, const std::string&)> DrillOfDecoding() const {
+    if (drill_.decoded.empty()) return {};
+    return [this](WatchedKind kind, const std::string& key) { drill_.OnDecoding(kind, key); };
   }
 
   void StartElection(LiveScheduler& scheduler) {
@@ -273,7 +296,10 @@ class Server {
                               [this] {
                                 const std::scoped_lock lock(note_mutex_);
                                 return waiting_evictions_;
-                              }}},
+                              }},
+                         {.name = "internal-checks",
+                          .problem = [this] { return quarantine_note_.suspended(); },
+                          .note = [this] { return quarantine_note_.quarantined(); }}},
         .metrics = [this] { return MetricsPage(); },
         .api = [this](const ApiRequest& request) { return seeing_in_->pages().Answer(request); },
         .authorize =
@@ -402,6 +428,7 @@ class Server {
   }
 
   const ServeOptions& options_;
+  const CheckDrill& drill_;
   const std::string identity_;
   Credentials credentials_;
   Inbox inbox_;
@@ -416,6 +443,7 @@ class Server {
   std::vector<std::pair<WatchedKind, const Reflector*>> reflecting_;  // for the page
   std::mutex note_mutex_;
   std::string waiting_evictions_;
+  QuarantineNote quarantine_note_;
 
   // The servers end first, then the channel, then what gets its answers.
   PageAccess page_access_{PageAccessOptions()};
@@ -497,12 +525,24 @@ int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   for (const Diagnostic& warning : diagnostics.items()) options.log(ToString(warning));
   LogTraps(options, config_text);
   diagnostics = {};
+  CheckDrill drill;
+  if (const char* text = std::getenv(kCheckDrillVariable)) {
+    Result<CheckDrill> parsed = ParseCheckDrill(text);
+    if (!parsed) {
+      diagnostics.Error(kCheckDrillVariable, {}, parsed.error().message);
+      return 2;
+    }
+    drill = std::move(*parsed);
+    RecoveryScope::Enable(true);
+    options.log(fmt::format("drill: internal checks fail on purpose {}={}", kCheckDrillVariable,
+                            LogQuoted(text)));
+  }
   const BlockedSignals blocked;
   InitializeHttp();
   Result<std::unique_ptr<SeeingIn>> seeing_in =
       SeeingIn::Start({.record_folder = options.record_folder,
                        .record_bytes = options.record_bytes,
-                       .head = HeadFor(options, MirrorFor(options)),
+                       .head = HeadFor(options, MirrorFor(options, drill)),
                        .zone = LocalTimeZone(),
                        .now = &WallClock,
                        .render = options.render,
@@ -513,7 +553,7 @@ int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
   }
   (*seeing_in)->tap().OnConfig(std::move(config_text));
   return Server(options, std::move(connection), std::move(config), config_stamp,
-                std::move(*seeing_in))
+                std::move(*seeing_in), drill)
       .Run(blocked);
 }
 

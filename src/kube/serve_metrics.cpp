@@ -172,6 +172,20 @@ struct ServeMetrics::Families {
       CounterFamily(registry, "krafla_evictions_held_back_total",
                     "Evictions that had to wait for the limits; each time once")
           .Add({});
+  ByLabel<Gauge> quarantined{
+      GaugeFamily(registry, "krafla_quarantined_objects",
+                  "Objects left out because an internal check failed while they were handled"),
+      "kind"};
+  Counter& check_failures = CounterFamily(registry, "krafla_internal_check_failures_total",
+                                          "Internal checks that failed, each a bug")
+                                .Add({});
+  Gauge& suspended = GaugeFamily(registry, "krafla_scheduling_suspended",
+                                 "1: no cycle can be run, because internal checks fail")
+                         .Add({});
+  Gauge& skipped_actions =
+      GaugeFamily(registry, "krafla_skipped_actions",
+                  "Actions left out of cycles for now, because internal checks fail in them")
+          .Add({});
   Gauge& leading = GaugeFamily(registry, "krafla_leading", "1: this process schedules").Add({});
   Gauge& controllers_seen =
       GaugeFamily(registry, "krafla_volcano_controllers_seen",
@@ -305,6 +319,19 @@ void ServeMetrics::EvictionLimit(bool reached, double more) {
 
 void ServeMetrics::EvictionStorm() {
   families_->eviction_storms.Increment();
+}
+
+void ServeMetrics::Quarantined(std::string_view kind, double objects) {
+  families_->quarantined.Get(kind).Set(objects);
+}
+
+void ServeMetrics::InternalChecksFailed(double more) {
+  families_->check_failures.Increment(more);
+}
+
+void ServeMetrics::CyclesFail(bool suspended, double skipped_actions) {
+  families_->suspended.Set(suspended ? 1 : 0);
+  families_->skipped_actions.Set(skipped_actions);
 }
 
 void ServeMetrics::WatchLag(std::string_view kind, double seconds) {

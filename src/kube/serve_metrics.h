@@ -56,6 +56,11 @@ class ServeMetrics {
   // Whether evictions wait for the eviction limits now, and how many more do than before.
   void EvictionLimit(bool reached, double more);
   void EvictionStorm();
+  // How many objects of the kind are quarantined.
+  void Quarantined(std::string_view kind, double objects);
+  void InternalChecksFailed(double more);
+  // Whether no cycle can be run, and how many actions are skipped, because checks fail.
+  void CyclesFail(bool suspended, double skipped_actions);
 
   // A request to a page that needs authorization, and a review of its caller; see PageAccess. Any
   // thread.

@@ -102,6 +102,9 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                  .log = options_.log,
                  .wait_for_group = [this](const std::string& pod) {
                    return mirror_.WaitForGroup(pod);
+                 },
+                 .why_quarantined = [this](WatchedKind kind, const std::string& key) {
+                   return std::string(mirror_.WhyQuarantined(kind, key));
                  }}) {}
 
 void StatusReports::Flush() {

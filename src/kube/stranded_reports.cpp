@@ -41,6 +41,12 @@ std::string PriorityKey(std::string_view uid) {
   return std::string(uid).append(" priority");
 }
 
+std::string QuarantinedWords(std::string_view kind, std::string_view name, std::string_view check) {
+  return fmt::format(
+      "{} {} is quarantined until it changes: an internal check of the scheduler failed: {}", kind,
+      name, check);
+}
+
 }  // namespace
 
 void StrandedReports::Follow(const LiveCluster& live, const Cluster& c) {
@@ -83,23 +89,29 @@ void StrandedReports::FollowPod(const LiveCluster& live, const Cluster& c,
     return TellOrWait(*memo);
   }
   if (stranded.group == nullptr) {
-    const size_t cause = HashOf("group", ns, group);
+    const std::string key = fmt::format("{}/{}", ns, group);
+    const std::string check = WhyQuarantined(WatchedKind::kPodGroup, key);
+    const size_t cause = HashOf("group", ns, group, check);
     Memo* const memo = Renew(c.Text(task.uid), cause);
     if (memo == nullptr) return;
     memo->about = about();
-    memo->thing = fmt::format("podgroup={}", LogWord(fmt::format("{}/{}", ns, group)));
-    memo->message = Words(cause, [&] { return PodWithoutGroup(group); });
+    memo->thing = fmt::format("podgroup={}", LogWord(key));
+    memo->message = Words(cause, [&] {
+      return check.empty() ? PodWithoutGroup(group) : QuarantinedWords("PodGroup", key, check);
+    });
     return TellOrWait(*memo);
   }
   const NamedQueue queue = QueueOf(*stranded.group, live, c);
   const bool of_one = group.starts_with(kGroupOfOnePrefix);
-  const size_t cause =
-      HashOf("queue", queue.name, queue.named ? "named" : "", of_one ? std::string_view() : group);
+  const std::string check = WhyQuarantined(WatchedKind::kQueue, queue.name);
+  const size_t cause = HashOf("queue", queue.name, queue.named ? "named" : "",
+                              of_one ? std::string_view() : group, check);
   Memo* const memo = Renew(c.Text(task.uid), cause);
   if (memo == nullptr) return;
   memo->about = about();
   memo->thing = fmt::format("queue={}", LogWord(queue.name));
   memo->message = Words(cause, [&] {
+    if (!check.empty()) return QuarantinedWords("queue", queue.name, check);
     return of_one ? PodWithoutQueue(queue.name, queue.named, c)
                   : PodOfGroupWithoutQueue(group, queue.name, queue.named, c);
   });
@@ -115,7 +127,8 @@ void StrandedReports::FollowGroup(const LiveCluster& live, const Cluster& c,
   if (stranded.waiting == 0 && job.phase != JobPhase::kPending && job.phase != JobPhase::kInqueue)
     return;
   const NamedQueue queue = QueueOf(*stranded.group, live, c);
-  const size_t words = HashOf("of group", queue.name, queue.named ? "named" : "");
+  const std::string check = WhyQuarantined(WatchedKind::kQueue, queue.name);
+  const size_t words = HashOf("of group", queue.name, queue.named ? "named" : "", check);
   const int32_t running = stranded.Count(TaskStatus::kRunning);
   const int32_t succeeded = stranded.Count(TaskStatus::kSucceeded);
   const int32_t failed = stranded.Count(TaskStatus::kFailed);
@@ -126,13 +139,17 @@ void StrandedReports::FollowGroup(const LiveCluster& live, const Cluster& c,
   memo->about = PodGroupRef(c.Text(job.ns), c.Text(job.name), c.Text(job.uid));
   memo->how = Telling::kGroupWaits;
   memo->thing = fmt::format("queue={}", LogWord(queue.name));
-  memo->status = {
-      .phase = std::string(ToString(job.phase)),
-      .conditions = {{"Unschedulable", "True", std::string(kQueueNotFound),
-                      Words(words, [&] { return GroupWithoutQueue(queue.name, queue.named, c); })}},
-      .running = running,
-      .succeeded = succeeded,
-      .failed = failed};
+  memo->status = {.phase = std::string(ToString(job.phase)),
+                  .conditions = {{"Unschedulable", "True", std::string(kQueueNotFound),
+                                  Words(words,
+                                        [&] {
+                                          return check.empty()
+                                                     ? GroupWithoutQueue(queue.name, queue.named, c)
+                                                     : QuarantinedWords("queue", queue.name, check);
+                                        })}},
+                  .running = running,
+                  .succeeded = succeeded,
+                  .failed = failed};
   TellOrWait(*memo);
 }
 
@@ -163,6 +180,11 @@ GroupWait StrandedReports::WaitForGroup(std::string_view ns, std::string_view po
                                         std::string_view group) const {
   if (!options_.wait_for_group || !group.starts_with(kGroupOfOnePrefix)) return GroupWait::kNone;
   return options_.wait_for_group(fmt::format("{}/{}", ns, pod));
+}
+
+std::string StrandedReports::WhyQuarantined(WatchedKind kind, std::string_view key) const {
+  return options_.why_quarantined ? options_.why_quarantined(kind, std::string(key))
+                                  : std::string();
 }
 
 size_t StrandedReports::LeftOutOf(const std::string& group) const {

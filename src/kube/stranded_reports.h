@@ -19,6 +19,7 @@
 #include "cluster_state/live_cluster.h"
 #include "kube/api_client.h"
 #include "kube/status_writer.h"
+#include "kube/watched_kinds.h"
 
 namespace krafla {
 
@@ -34,6 +35,8 @@ class StrandedReports {
     std::function<void(const std::string& line)> log;
     // Why a pod ("namespace/name") without PodGroup waits for one; empty: none does.
     std::function<GroupWait(const std::string& pod)> wait_for_group;
+    // The check because of which a PodGroup or a queue is quarantined; empty: it is not.
+    std::function<std::string(WatchedKind kind, const std::string& key)> why_quarantined = {};
   };
 
   StrandedReports(ApiClient& client, StatusWriter& writer, Options options)
@@ -72,6 +75,7 @@ class StrandedReports {
   GroupWait WaitForGroup(std::string_view ns, std::string_view pod, std::string_view group) const;
   // The memo, when there are new words to be found for it; null: all is as it was.
   Memo* Renew(std::string_view uid, size_t cause);
+  std::string WhyQuarantined(WatchedKind kind, std::string_view key) const;
   // Made once for all of one cause.
   template <class Make>
   const std::string& Words(size_t cause, Make&& make);

@@ -22,6 +22,8 @@ ParcelDecoder::~ParcelDecoder() = default;
 
 void ParcelDecoder::Begin() {
   decoder_.reset();
+  problems_ = {};
+  facts_ = {};
   sender_ = std::make_unique<FactSender>();
   decoder_ = std::make_unique<ObjectDecoder>(*sender_, options_, problems_, facts_);
 }

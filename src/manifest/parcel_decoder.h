@@ -20,6 +20,8 @@ class ParcelDecoder {
 
   // The text must be followed by simdjson's padding; `name` is the object's, for problems.
   std::unique_ptr<FactParcel> Decode(std::string_view json, std::string_view name);
+  // After a failed check: what was decoded so far means nothing any more.
+  void BeginAnew() { Begin(); }
   // The last parcel is on its way to the receiver.
   void NoteSent() { sender_->NoteSent(); }
 

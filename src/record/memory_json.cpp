@@ -13,7 +13,7 @@ namespace krafla {
 
 std::string MemoryAsJson(const CycleMemory& memory) {
   const auto& [last_evictions, job_losses, job_evictions, allowance, surplus_wait_ns, admissions,
-               surplus_waits] = memory;
+               surplus_waits, clock_skew_s] = memory;
   JsonWriter json;
   json.BeginObject();
   json.Key("zones").BeginArray();
@@ -63,6 +63,7 @@ std::string MemoryAsJson(const CycleMemory& memory) {
     }
     json.EndArray();
   }
+  if (clock_skew_s) json.Key("clockSkewSeconds").Integer(*clock_skew_s);
   json.EndObject();
   return json.text();
 }
@@ -153,17 +154,25 @@ Result<CycleMemory> MemoryFromJson(std::string_view json) {
                                       .since = TimeIn(entry, "since"),
                                       .until = TimeIn(entry, "until")});
   }
+  dom::element skew;
+  if (!root["clockSkewSeconds"].get(skew)) {
+    int64_t seconds = 0;
+    if (skew.get_int64().get(seconds)) return Fail("the clock skew in the memory is no number");
+    memory.clock_skew_s = seconds;
+  }
   return memory;
 }
 
 bool SameMemory(const CycleMemory& a, const CycleMemory& b) {
-  const auto& [a_zones, a_losses, a_evictions, a_allowance, a_wait, a_admissions, a_waits] = a;
-  const auto& [b_zones, b_losses, b_evictions, b_allowance, b_wait, b_admissions, b_waits] = b;
+  const auto& [a_zones, a_losses, a_evictions, a_allowance, a_wait, a_admissions, a_waits, a_skew] =
+      a;
+  const auto& [b_zones, b_losses, b_evictions, b_allowance, b_wait, b_admissions, b_waits, b_skew] =
+      b;
   const auto same = [](const auto& l, const auto& r, auto equal) {
     return std::equal(l.begin(), l.end(), r.begin(), r.end(), equal);
   };
   return a_allowance == b_allowance && a_wait == b_wait && a_admissions == b_admissions &&
-         a_waits == b_waits &&
+         a_waits == b_waits && a_skew == b_skew &&
          same(a_zones, b_zones,
               [](const auto& l, const auto& r) { return l.zone == r.zone && l.at == r.at; }) &&
          same(a_losses, b_losses,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/skipped_actions.h"
 #include "record/gzip_file.h"
 #include "record/record_cycle.h"
 #include "scheduler/scheduling_loop.h"
@@ -82,6 +83,7 @@ class Replay final : public DecisionSink {
     if (problems.HasErrors())
       return fmt::format("has a configuration that this program does not take: {}",
                          ToString(problems.items().front()));
+    LeaveOutActions(config, SkippedActionsOf(text));
     world_->SetConfig(config);
     if (loop_ == nullptr) {
       loop_ =

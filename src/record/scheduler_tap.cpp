@@ -2,13 +2,21 @@
 
 #include <utility>
 
+#include "config/skipped_actions.h"
 #include "record/memory_json.h"
 #include "record/record_cycle.h"
 
 namespace krafla {
 
 void SchedulerTap::OnConfig(std::string text) {
-  feed_.Put({.what = RecordedChange::What::kConfig, .object = std::move(text), .cycle = {}});
+  config_ = std::move(text);
+  OnSkippedActions({});
+}
+
+void SchedulerTap::OnSkippedActions(const std::vector<std::string>& actions) {
+  feed_.Put({.what = RecordedChange::What::kConfig,
+             .object = WithSkippedActions(config_, actions),
+             .cycle = {}});
 }
 
 void SchedulerTap::BeforeCycle(const CycleMemory& memory) {

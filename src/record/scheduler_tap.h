@@ -20,6 +20,8 @@ class SchedulerTap {
 
   void OnChange(RecordedChange change) { feed_.Put(std::move(change)); }
   void OnConfig(std::string text);
+  // Of the configuration in force; empty: none is skipped any more.
+  void OnSkippedActions(const std::vector<std::string>& actions);
   void BeforeCycle(const CycleMemory& memory);
   // While the session is open.
   void OnCycle(const Session& session, const std::vector<JobPhaseChange>& phases, uint64_t number,
@@ -27,6 +29,7 @@ class SchedulerTap {
 
  private:
   ChangeFeed& feed_;
+  std::string config_;
   std::shared_ptr<const CycleMemory> told_ = std::make_shared<const CycleMemory>();
 };
 

@@ -17,6 +17,9 @@ SchedulingLoop::SchedulingLoop(LiveCluster& live, SchedulerConfig config, TimeZo
 }
 
 bool SchedulingLoop::IsDue(Timestamp now) const {
+  // A clock that was set back ends the pause.
+  if (recovery_ != nullptr && recovery_->trouble.suspended_since)
+    return now >= recovery_->retry_at || now < recovery_->failed_at;
   return seen_version_ != live_.version() || (next_timer_ && *next_timer_ <= now);
 }
 
@@ -25,7 +28,13 @@ void SchedulingLoop::SetConfig(SchedulerConfig config) {
   // Before its first cycle a scheduler has nothing to compare a configuration with.
   reloaded_ = cycles_ > 0;
   config_ = std::move(config);
+  without_actions_.reset();
   seen_version_ = 0;  // every decision may be another one now
+  if (recovery_ == nullptr) return;
+  // Another configuration may not meet what failed.
+  recovery_->trouble = {};
+  recovery_->suspensions = 0;
+  recovery_->jobs_by_place.clear();
 }
 
 std::vector<EvictionLedger::Ring> SchedulingLoop::TakeEvictionRings() {
@@ -117,13 +126,18 @@ void SchedulingLoop::NoteHeldBack(const Session& session) {
 void SchedulingLoop::OpenSession(Timestamp now) {
   Cluster& cluster = live_.cluster();
   const ClusterChanges changes = live_.TakeChanges();
-  if (session_ != nullptr && session_->Reopen(now, changes)) {
+  if (session_ != nullptr && !wrap_hooks_ && session_->Reopen(now, changes)) {
     ++kept_;
     return;
   }
   session_.reset();
-  session_ = std::make_unique<Session>(
-      cluster, config_, SessionOptions{.now = now, .zone = zone_, .memory = &memory_}, log_);
+  session_ = std::make_unique<Session>(cluster, ConfigInForce(),
+                                       SessionOptions{.now = now,
+                                                      .zone = zone_,
+                                                      .memory = &memory_,
+                                                      .make_plugin = {},
+                                                      .wrap_hooks = wrap_hooks_},
+                                       log_);
   session_->NotePhases();
 }
 
@@ -154,6 +168,18 @@ bool SchedulingLoop::WouldRepeatItself(Timestamp now) const {
          now >= last_cycle_ && IsSame(memory_, memory_then_);
 }
 
+void SchedulingLoop::Decide(Timestamp now) {
+  SetAllowance(now);
+  memory_.surplus_wait_ns = follows_changes_ ? period_ns_ : 0;
+  if (before_session_) before_session_(memory_);
+  std::optional<FreshCycle> fresh;
+  if (compares_) fresh.emplace(live_.cluster(), ConfigInForce(), now, zone_, memory_);
+  OpenSession(now);
+  session_->RunActions();
+  next_timer_ = session_->NextTimer();
+  if (fresh) fresh->MustBeTheSameAs(*session_, next_timer_);
+}
+
 void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
   evictions_.Settle(live_);
   if (WouldRepeatItself(now)) {
@@ -161,32 +187,34 @@ void SchedulingLoop::RunCycle(Timestamp now, DecisionSink& sink) {
     sink.OnNothingNew();
     return;
   }
-  SetAllowance(now);
-  memory_.surplus_wait_ns = follows_changes_ ? period_ns_ : 0;
-  if (before_session_) before_session_(memory_);
-  std::optional<FreshCycle> fresh;
-  if (compares_) fresh.emplace(live_.cluster(), config_, now, zone_, memory_);
-  OpenSession(now);
-  Session& session = *session_;
-  session.RunActions();
-  next_timer_ = session.NextTimer();
-  if (fresh) fresh->MustBeTheSameAs(session, next_timer_);
-  NoteHeldBack(session);
-  const std::vector<JobPhaseChange> phases = session.phase_changes();
+  if (recovery_ == nullptr) {
+    Decide(now);
+  } else if (!DecideRecovering(now)) {
+    return;
+  }
+  NoteHeldBack(*session_);
+  const std::vector<JobPhaseChange> phases = session_->phase_changes();
   // What the sink is told of happens after this cycle, whatever it does to the cluster at once.
   seen_version_ = live_.version();
-  evictions_.Note(session);
-  sink.OnCycle(session, phases);
-  const Plan plan = std::move(session.plan);
-  // Who was only pipelined, or evicted for a job that did not get its place, is where it was.
-  session.Rewind();
+  evictions_.Note(*session_);
+  sink.OnCycle(*session_, phases);
+  const Plan plan = std::move(session_->plan);
   ++cycles_;
   last_cycle_ = now;
   decided_nothing_ = phases.empty() && plan.evictions.empty() && plan.binds.empty();
-  memory_then_ = memory_;
-  for (const JobPhaseChange& change : phases) live_.AssumePhase(change.job, change.after);
-  for (const Eviction& eviction : plan.evictions) live_.AssumeReleasing(eviction.task);
-  for (const Bind& bind : plan.binds) live_.AssumeBinding(bind.task, bind.node);
+  // Who was only pipelined, or evicted for a job that did not get its place, is where it was.
+  const auto rewind = [&] {
+    session_->Rewind();
+    memory_then_ = memory_;
+  };
+  const auto assume = [&] {
+    for (const JobPhaseChange& change : phases) live_.AssumePhase(change.job, change.after);
+    for (const Eviction& eviction : plan.evictions) live_.AssumeReleasing(eviction.task);
+    for (const Bind& bind : plan.binds) live_.AssumeBinding(bind.task, bind.node);
+  };
+  if (recovery_ != nullptr) return ConcludeRecovering(rewind, assume);
+  rewind();
+  assume();
 }
 
 }  // namespace krafla

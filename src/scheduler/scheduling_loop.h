@@ -6,9 +6,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,8 @@
 #include "session/session.h"
 
 namespace krafla {
+
+struct CycleFailure;
 
 // What a cycle decided, while its session is still open: ids are good during the call only, and
 // LiveCluster must not be changed by it. A bind or an eviction that fails is told to LiveCluster
@@ -88,6 +93,39 @@ class SchedulingLoop {
   void SetBeforeSession(std::function<void(CycleMemory& memory)> before_session) {
     before_session_ = std::move(before_session);
   }
+  // An internal check that fails while a cycle decides ends neither the program nor the scheduling
+  // of other objects (scheduling_loop_recovery.cpp).
+  struct BrokenObject {
+    LiveCluster::ObjectName::Kind kind = LiveCluster::ObjectName::Kind::kPodGroup;
+    std::string ns;  // of nodes and queues: empty
+    std::string name;
+    std::string check;
+  };
+  struct RecoveryHooks {
+    // Takes the object out of the live cluster; false: there is none.
+    std::function<bool(const BrokenObject&)> quarantine;
+    // These actions are left out of cycles from now on; empty: none is.
+    std::function<void(const std::vector<std::string>&)> on_skip;
+    std::function<void()> on_trial;  // before each trial of a search for the object
+  };
+  void RecoverFromFailedChecks(RecoveryHooks hooks);
+  struct FailedCycle {
+    std::string check;
+    std::string where;  // "in action allocate at job a/b"
+  };
+  // Since the last call.
+  std::vector<FailedCycle> TakeFailures();
+  struct Trouble {
+    std::vector<std::string> skipped_actions;  // for a while, after failed checks
+    // Set: no cycle could be run since then, whatever was left out. `check`: the last that failed.
+    std::optional<Timestamp> suspended_since;
+    std::string check;
+  };
+  const Trouble& trouble() const;
+  // For tests and drills: wraps the hooks of every plugin. Each cycle opens a session of its own.
+  void SetWrapHooks(std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap) {
+    wrap_hooks_ = std::move(wrap);
+  }
   // For tests: every cycle is run in full, due or not.
   void SearchAlways() { searches_always_ = true; }
   // For tests: each cycle is also run by a session that is opened afresh, and must decide the same.
@@ -108,6 +146,34 @@ class SchedulingLoop {
   uint64_t cycles_with_kept_session() const { return kept_; }
 
  private:
+  struct BeforeCycle;
+  struct Recovery {
+    RecoveryHooks hooks;
+    std::vector<FailedCycle> failures;
+    Trouble trouble;
+    Timestamp skipped_at;
+    Timestamp skipped_until;
+    Timestamp failed_at;
+    Timestamp retry_at;
+    int suspensions = 0;                       // in a row
+    std::map<std::string, int> jobs_by_place;  // quarantined, by the check that failed
+  };
+
+  // A cycle up to its decisions.
+  void Decide(Timestamp now);
+  bool DecideRecovering(Timestamp now);
+  bool LeaveOutCulprits(Timestamp now, const CycleFailure& failure);
+  std::optional<CycleFailure> TryWithout(Timestamp now,
+                                         std::span<const LiveCluster::ObjectName> left_out);
+  bool SkipAction(const std::string& action, Timestamp now);
+  void SetSkippedActions(std::vector<std::string> actions);
+  const SchedulerConfig& ConfigInForce() const {
+    return without_actions_ ? *without_actions_ : config_;
+  }
+  void Suspend(Timestamp now, const CycleFailure& failure);
+  void NoteFailure(const CycleFailure& failure);
+  std::string DescribeStep(const CycleFailure& failure);
+  void ConcludeRecovering(const std::function<void()>& rewind, const std::function<void()>& assume);
   void OpenSession(Timestamp now);
   void SetAllowance(Timestamp now);
   void AnnounceReload(Timestamp now);
@@ -133,6 +199,9 @@ class SchedulingLoop {
   HeldBack held_back_;
   // Kept from cycle to cycle: what it has computed follows the changes.
   std::unique_ptr<Session> session_;
+  std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks_;
+  std::optional<SchedulerConfig> without_actions_;  // config_, while actions are skipped
+  std::unique_ptr<Recovery> recovery_;              // null: a failed check ends the program
   bool compares_ = false;
   bool searches_always_ = false;
   bool decided_nothing_ = false;  // the last cycle

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "session/action.h"
+#include "session/in_hand.h"
 #include "session/node_search.h"
 #include "session/step_timer.h"
 #include "session/unsupported.h"
@@ -22,7 +23,8 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
       log(log_in),
       surplus_wait(cluster_in, memory),
       kube(cluster_in),
-      queue_reports(cluster_in.queues.size()) {
+      queue_reports(cluster_in.queues.size()),
+      on_step(options.on_step) {
   StepTimer timer(*this, "open");
   if (options.for_good) undo.ForgetWhatIsDone();
   eviction_limit.Begin(config.eviction_limits, memory);
@@ -112,6 +114,7 @@ void Session::OpenPlugins(const SessionOptions& session_options) {
 }
 
 void Session::OpenOne(size_t index) {
+  in_hand = {InHand::Step::kOpen, plugin_options_[index]->name, JobId{}};
   plugins_[index].plugin->Open(*this, *plugin_options_[index], plugins_[index].hooks);
 }
 
@@ -276,6 +279,7 @@ void Session::ExecuteActions() {
                               [&](const ActionEntry& e) { return e.name == option.name; });
     if (entry == entries.end()) continue;  // reported by the configuration's reader
     current_action_ = entry->name;
+    in_hand = {InHand::Step::kAction, entry->name, JobId{}};
     trace.Add({TraceKind::kAction, 0, 0, static_cast<uint32_t>(i)});
     {
       StepTimer timer(*this, option.name);
@@ -296,6 +300,7 @@ void Session::Close() {
       for (JobCondition& condition : cluster.jobs[job].conditions)
         condition.from_this_session = false;
   for (size_t i = 0; i < plugins_.size(); ++i) {
+    in_hand = {InHand::Step::kClose, plugin_options_[i]->name, JobId{}};
     const double begin = ClockMs(CLOCK_MONOTONIC);
     plugins_[i].plugin->Close(*this);
     plugin_times[i].close_ms = ClockMs(CLOCK_MONOTONIC) - begin;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "session/in_hand.h"
 #include "session/node_search.h"
 #include "session/session.h"
 #include "session/step_timer.h"
@@ -106,6 +107,7 @@ bool Session::Reopen(Timestamp at, const ClusterChanges& changes) {
 
 void Session::ReopenPlugins(const ClusterChanges& changes) {
   for (size_t i = 0; i < plugins_.size(); ++i) {
+    in_hand = {InHand::Step::kOpen, plugin_options_[i]->name, JobId{}};
     const double begin = ClockMs(CLOCK_MONOTONIC);
     if (!plugins_[i].plugin->Reopen(*this, changes)) {
       plugins_[i].plugin = make_plugin_(plugin_names_[i]);

@@ -1,6 +1,7 @@
 #include "session/statement.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "base/check.h"
@@ -12,7 +13,9 @@ Statement::Statement(Session& session)
     : session_(session), hold_(session.undo), begin_(session.MarkNow()) {}
 
 Statement::~Statement() {
-  if (hold_) Discard();
+  // After a failed check the session is discarded as it is: a rollback of half-changed tables might
+  // fail again, and a destructor must not throw.
+  if (hold_ && std::uncaught_exceptions() == 0) Discard();
 }
 
 void Statement::Note(const Operation& operation) {

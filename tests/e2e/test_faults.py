@@ -35,6 +35,39 @@ class Faults(ClusterTestCase):
     def binds_of(self, prefix):
         return sum(name.startswith(prefix) for name, _ in self.audited("create", "binding"))
 
+    def test_objects_that_fail_internal_checks_are_quarantined_and_the_rest_is_scheduled(self):
+        self.node("n1", cpu="4", memory="64Gi")
+        # It runs already, so that what it uses has to count although it cannot be decoded.
+        self.pod("running", cpu="1", nodeName="n1")
+        scheduler = self.scheduler(environment={
+            "KRAFLA_FAIL_CHECKS": "decode:Pod/team-a/running,place:PodGroup/team-a/g1"})
+        self.gangs(3, 1)
+        # Three CPUs are left for g0 and g2, and one of them must stay free: g1 is never placed.
+        self.wait_bound(1, prefix="g0-")
+        self.wait_bound(1, prefix="g2-")
+        eventually("both are counted", lambda: scheduler.metric("krafla_quarantined_objects") == 2)
+        self.assertGreaterEqual(scheduler.metric("krafla_internal_check_failures_total"), 2)
+        for kind, name in (("PodGroup", "g1"), ("Pod", "running")):
+            eventually(f"{kind} {name} has an event", lambda: [
+                m for r, m in self.events(kind, name) if r == "Quarantined" and "drill" in m])
+        status, page = scheduler.page("/readyz?verbose")
+        self.assertEqual(status, 200)
+        self.assertIn("2 object(s) quarantined: PodGroup team-a/g1, Pod team-a/running", page)
+        eventually("its pod is told", lambda: "is quarantined until it changes" in json.dumps(
+            self.pods()["g1-0"]["status"].get("conditions", [])))
+        # Two CPUs are bound and one is used by the pod that could not be decoded: one is left.
+        self.job("large", 1, cpu="2")
+        self.job("small", 1, cpu="1")
+        self.wait_bound(1, prefix="small-")
+        self.assertEqual(self.bound(prefix="large-"), {})
+        self.assertEqual(self.bound(prefix="g1-"), {})
+        self.assertIsNone(scheduler.process.poll(), "it is still the same process")
+        # Gone, it is forgotten.
+        self.plane.request("DELETE", f"{GROUPS}/namespaces/team-a/podgroups/g1")
+        eventually("one is left", lambda: scheduler.metric("krafla_quarantined_objects") == 1)
+        self.assert_no_node_is_overcommitted()
+        self.assertEqual(scheduler.stop(), 0)
+
     def test_the_api_server_is_killed_and_comes_back(self):
         self.node("n1", cpu="40", memory="64Gi")
         scheduler = self.scheduler()

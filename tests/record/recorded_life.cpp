@@ -10,9 +10,12 @@ namespace krafla::testing {
 
 namespace {
 
-MirrorOptions Options(std::function<int64_t()> steady_ns) {
+MirrorOptions Options(std::function<int64_t()> steady_ns, const CheckDrill& drill) {
   MirrorOptions options;
   options.steady_ns = std::move(steady_ns);
+  options.before_taking = [&drill](WatchedKind kind, const std::string& key, bool stand_in) {
+    if (!stand_in) drill.OnDecoding(kind, key);
+  };
   options.build.lenient = true;
   for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
   return options;
@@ -37,7 +40,7 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
       listener_(std::move(listener)),
       config_text_(random.config),
       profile_(random.profile),
-      mirror_(Options([this] { return now_.ns; })) {
+      mirror_(Options([this] { return now_.ns; }, drill_)) {
   mirror_.SetObserver([this](RecordedChange change) { tap_.OnChange(std::move(change)); });
   const Result<ZonedTimestamp> now = ParseRfc3339(random.now);
   now_ = now->time;
@@ -90,6 +93,32 @@ RecordedLife::RecordedLife(const RandomCluster& random, uint64_t seed, ChangeLis
     const std::string name = fmt::format("{} {}", InfoOf(*kind).name, KeyOf(*head));
     (dice_.Chance(80) ? there_ : waiting_)[name] = {*kind, json};
   }
+}
+
+void RecordedLife::Break(CheckDrill drill) {
+  drill_ = std::move(drill);
+  loop_->SetWrapHooks(
+      [this](std::string_view, PluginHooks& hooks) { drill_.Wrap(mirror_.live(), hooks); });
+  loop_->RecoverFromFailedChecks(
+      {.quarantine =
+           [this](const SchedulingLoop::BrokenObject& object) {
+             using Kind = LiveCluster::ObjectName::Kind;
+             const std::string key = object.ns + "/" + object.name;
+             switch (object.kind) {
+               case Kind::kPodGroup:
+                 return mirror_.LeaveOut(WatchedKind::kPodGroup, key, object.check);
+               case Kind::kPod:
+                 return mirror_.LeaveOut(WatchedKind::kPod, key, object.check);
+               case Kind::kNode:
+                 return mirror_.LeaveOut(WatchedKind::kNode, object.name, object.check);
+               case Kind::kQueue:
+                 return mirror_.LeaveOut(WatchedKind::kQueue, object.name, object.check);
+             }
+             return false;
+           },
+       .on_skip =
+           [this](const std::vector<std::string>& actions) { tap_.OnSkippedActions(actions); },
+       .on_trial = {}});
 }
 
 RecordHead RecordedLife::Head() const {

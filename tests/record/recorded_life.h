@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/check_drill.h"
 #include "kube/cluster_mirror.h"
 #include "manifest/parcel_decoder.h"
 #include "property/random_cluster.h"
@@ -24,6 +25,9 @@ class RecordedLife final : public DecisionSink {
  public:
   RecordedLife(const RandomCluster& random, uint64_t seed, ChangeListener listener);
 
+  // From now on internal checks fail for these objects.
+  void Break(CheckDrill drill);
+  size_t quarantined() const { return mirror_.quarantine().Held().size(); }
   // The first of all changes is the configuration; then come objects, cycles and what follows from
   // them.
   void Run(int cycles);
@@ -58,6 +62,7 @@ class RecordedLife final : public DecisionSink {
   SchedulerTap tap_{feed_};
   std::string config_text_;
   std::string profile_;
+  CheckDrill drill_;
   ClusterMirror mirror_;
   Log log_;
   std::string muted_;
