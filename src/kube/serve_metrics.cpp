@@ -136,6 +136,13 @@ struct ServeMetrics::Families {
   Family<Counter>& page_reviews =
       CounterFamily(registry, "krafla_page_reviews_total",
                     "TokenReviews and SubjectAccessReviews of callers of the pages");
+  Family<Counter>& page_processes =
+      CounterFamily(registry, "krafla_page_processes_total",
+                    "Processes that made a page of the API, by page and what became of it");
+  PageProcesses::Counts page_processes_seen;
+  Gauge& page_processes_running =
+      GaugeFamily(registry, "krafla_page_processes_running", "Processes that make a page now")
+          .Add({});
   ClusterMetrics cluster{registry};
 };
 
@@ -238,6 +245,17 @@ void ServeMetrics::Kept(const StateKeeper::Figures& figures) {
   f.state_gaps.Set(static_cast<double>(figures.gaps));
   f.record_bytes.Set(static_cast<double>(figures.record.bytes));
   f.record_failures.Set(static_cast<double>(figures.record.failures));
+}
+
+void ServeMetrics::CountPageProcesses(const PageProcesses::Counts& counts, int running) {
+  Families& f = *families_;
+  for (const auto& [key, count] : counts) {
+    uint64_t& seen = f.page_processes_seen[key];
+    f.page_processes.Add({{"page", std::string(key.first)}, {"result", std::string(key.second)}})
+        .Increment(static_cast<double>(count - seen));
+    seen = count;
+  }
+  f.page_processes_running.Set(running);
 }
 
 void ServeMetrics::ConfigReload(bool taken) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/page_process.h"
 #include "record/state_keeper.h"
 #include "scheduler/scheduling_loop.h"
 
@@ -44,6 +45,8 @@ class ServeMetrics {
   // Of a kind's watch. One thread at a time.
   void WatchLag(std::string_view kind, double seconds);
   void Kept(const StateKeeper::Figures& figures);
+  // Since the start, and now. One thread at a time.
+  void CountPageProcesses(const PageProcesses::Counts& counts, int running);
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 
