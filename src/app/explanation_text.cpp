@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "app/text_table.h"
+#include "base/escape.h"
 
 namespace krafla {
 
@@ -37,8 +38,11 @@ class ExplanationText {
   }
 
   // Words of `text`, the first line after `first`, the others after `rest` (of the same width).
-  void Wrapped(std::string_view text, std::string first, const std::string& rest,
+  void Wrapped(std::string_view raw, std::string first, const std::string& rest,
                std::string_view paint = "") {
+    // Names come from objects and from callers; the colors are ours alone.
+    const std::string escaped = EscapeControls(raw);
+    std::string_view text = escaped;
     std::string line;
     std::string indent = std::move(first);
     const size_t room = kWidth - std::min(kWidth / 2, rest.size());
@@ -59,7 +63,7 @@ class ExplanationText {
   }
 
   void WriteTable(const ExplanationTable& table, const std::string& indent) {
-    if (!table.title.empty()) text_ += indent + Paint("1", table.title) + '\n';
+    if (!table.title.empty()) text_ += indent + Paint("1", EscapeControls(table.title)) + '\n';
     TextTable rows;
     std::vector<std::string> header;
     for (std::string column : table.columns) {
@@ -70,7 +74,7 @@ class ExplanationText {
     rows.Row(std::move(header));
     for (const std::vector<Cell>& row : table.rows) {
       std::vector<std::string> cells;
-      for (const Cell& cell : row) cells.push_back(cell.text);
+      for (const Cell& cell : row) cells.push_back(EscapeControls(cell.text));
       rows.Row(std::move(cells));
     }
     text_ += rows.Render(indent + "  ");

@@ -13,6 +13,7 @@
 #include "app/check_command.h"
 #include "app/command_words.h"
 #include "app/explain_command.h"
+#include "app/page_worker_command.h"
 #include "app/run_command.h"
 #include "app/serve_command.h"
 #include "app/simulate_command.h"
@@ -270,6 +271,9 @@ int main(int argc, char** argv) {
   // Takes Kubernetes' notation of flags, not ours.
   if (argc >= 2 && std::string(argv[1]) == "serve")
     return krafla::ServeCommand({argv + 2, argv + argc}, std::cout, std::cerr);
+  // Started by serve; not listed by --help.
+  if (argc >= 2 && argv[1] == krafla::kPageWorkerCommand)
+    return krafla::PageWorkerCommand({argv + 2, argv + argc}, std::cerr);
   (void)std::signal(SIGBUS, OnCutShort);
   // CLI11 reports a wrong command as a missing one.
   if (argc >= 2 && argv[1][0] != '-') {

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include "app/command_inputs.h"
-#include "app/explanation_json.h"
-#include "app/explanation_text.h"
 #include "app/serve_flags.h"
 #include "app/version.h"
 #include "check/run_check.h"
@@ -101,10 +99,6 @@ int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, s
     };
   options.lenient = flags.lenient;
   options.profile = profile;
-  options.render = [](const Explanation& explanation, const std::string& as) {
-    return as == "json" ? ExplanationAsJson(explanation)
-                        : ExplanationAsText(explanation, as == "color");
-  };
   options.version = Version();
   options.log = &WriteLogLine;
   const int code = Serve(options, diagnostics);

@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "base/go_bool.h"
 #include "base/go_duration.h"
+#include "kube/page_process.h"
 #include "model/quantity.h"
 
 namespace krafla {
@@ -79,6 +80,8 @@ constexpr Flag kFlags[] = {
      "Where, in plain HTTP and TLS on one port; beyond loopback only TLS"},
     {"allow-anonymous-metrics", FlagKind::kBool, "false",
      "Serve /metrics without a token and in plain HTTP beyond loopback too"},
+    {"page-memory-limit", FlagKind::kText, "256Mi",
+     "Memory of each process that makes a page of the API; at most three at once"},
     {"record", FlagKind::kText, "",
      "Folder for a record of changes and decisions, which krafla run --replay lives once more"},
     {"record-limit", FlagKind::kText, "1Gi", "How much of it is kept; the oldest goes first"},
@@ -389,6 +392,14 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
                                                Quoted(reader.Text("record-limit"))));
   } else {
     options.record_bytes = static_cast<size_t>(limit->Value());
+  }
+  const Result<Quantity> page_memory = ParseQuantity(reader.Text("page-memory-limit"));
+  if (!page_memory || page_memory->Value() < static_cast<int64_t>(PageProcesses::kLeastMemory)) {
+    reader.Wrong("--page-memory-limit", fmt::format("expected an amount of bytes such as 256Mi, "
+                                                    "64Mi at least, got {}",
+                                                    Quoted(reader.Text("page-memory-limit"))));
+  } else {
+    options.page_memory_bytes = static_cast<size_t>(page_memory->Value());
   }
   options.verbosity = static_cast<int>(std::clamp(reader.Number("v"), 0.0, 10.0));
   flags.without_meaning = reader.WithoutMeaning();

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/escape.h"
+
 namespace krafla {
 
 namespace {
@@ -81,21 +83,11 @@ std::string DidYouMeanHint(std::string_view word, std::span<const std::string_vi
 
 std::string Printable(std::string_view text) {
   std::string printed;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool starts_character = (byte & 0xC0) != 0x80;
-    if (printed.size() >= kMaxPrintedBytes && starts_character) return printed + "…";
-    if (byte == '\n') {
-      printed += "\\n";
-    } else if (byte == '\t') {
-      printed += "\\t";
-    } else if (byte == '\r') {
-      printed += "\\r";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      printed += fmt::format("\\x{:02x}", byte);
-    } else {
-      printed += text[i];
-    }
+  for (size_t at = 0; at < text.size();) {
+    if (printed.size() >= kMaxPrintedBytes) return printed + "…";
+    const size_t length = std::max<size_t>(1, Utf8LengthAt(text, at));
+    printed += EscapeControls(text.substr(at, length));
+    at += length;
   }
   return printed;
 }

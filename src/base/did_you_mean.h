@@ -19,8 +19,8 @@ std::optional<std::string_view> DidYouMean(std::string_view word,
 // `; expected one of drf, gang, priority`. Empty when nothing is known.
 std::string DidYouMeanHint(std::string_view word, std::span<const std::string_view> known);
 
-// `text` on one line and of bounded length: control characters as \n, \t or \x01, a long rest as
-// "…".
+// `text` on one line and of bounded length: control characters as \n, \t, \x01 or \u009b, a
+// long rest as "…".
 std::string Printable(std::string_view text);
 
 // Printable, in double quotes.

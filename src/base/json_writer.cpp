@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/escape.h"
 
 namespace krafla {
 
@@ -94,7 +97,22 @@ JsonWriter& JsonWriter::Raw(std::string_view json) {
 
 void JsonWriter::Quote(std::string_view text) {
   text_ += '"';
-  for (const char c : text) {
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80) {
+      const size_t length = Utf8LengthAt(text, at);
+      if (length == 0) {
+        text_ += "\\ufffd";  // JSON is UTF-8
+      } else if (IsControlAt(text, at, length)) {
+        text_ += fmt::format("\\u00{:02x}", static_cast<unsigned char>(text[at + 1]));
+      } else {
+        text_ += text.substr(at, length);
+      }
+      at += std::max<size_t>(1, length);
+      continue;
+    }
+    ++at;
     switch (c) {
       case '"':
         text_ += "\\\"";
@@ -112,8 +130,8 @@ void JsonWriter::Quote(std::string_view text) {
         text_ += "\\r";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          text_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        if (byte < 0x20 || byte == 0x7F) {
+          text_ += fmt::format("\\u{:04x}", byte);
         } else {
           text_ += c;
         }

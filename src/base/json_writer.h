@@ -1,5 +1,6 @@
 // Writes JSON text, compact, in the order it is told. Numbers that are whole are written without a
-// point.
+// point. Control characters are escaped (those of C1 and DEL too, which JSON would allow); bytes
+// that are not UTF-8 become U+FFFD.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/json_writer.h"
-#include "explain/explainer.h"
-#include "explain/left_out.h"
+#include "kube/page_task.h"
 
 namespace krafla {
 
@@ -16,17 +15,11 @@ namespace {
 
 constexpr std::string_view kRoot = "/api/v1/";
 constexpr size_t kMostRows = 100'000;
-constexpr std::chrono::seconds kViewPatience{20};
+constexpr std::chrono::milliseconds kViewTime{20'000};
+constexpr std::chrono::milliseconds kViewPatience{22'000};
+constexpr int kRetryAfterSeconds = 2;
 // A state that does not change is looked at again all the same: windows open and close.
 constexpr int64_t kOldestViewNs = 10 * Timestamp::kNsPerSecond;
-
-// `pod`: "namespace/name".
-GroupWait WaitForGroup(const StateKeeper::Snapshot& state, std::string_view pod) {
-  for (const KeptState::Entry& entry : state.entries)
-    if (entry.object.mark.what == AssumedMark::What::kAwaitsGroup && entry.key == pod)
-      return GroupWaitOf(entry.object.mark.to).value_or(GroupWait::kNone);
-  return GroupWait::kNone;
-}
 
 ApiAnswer ErrorAnswer(int status, const std::string& message,
                       std::optional<int> retry_after_s = {}) {
@@ -116,6 +109,15 @@ class RowWriter {
   size_t left_out_ = 0;
 };
 
+// A page process that did its work and found a reason not to answer counts as one that failed.
+Result<ClusterView> ViewOf(const PageOutcome& outcome) {
+  if (outcome.what != PageOutcome::What::kDone)
+    return Fail(fmt::format("the page could not be made: {}", outcome.message));
+  if (outcome.result.what != PageResult::What::kView)
+    return Fail(fmt::format("the page could not be made: {}", outcome.result.body));
+  return ReadView(outcome.result.body);
+}
+
 std::string_view NamespaceIn(std::string_view key) {
   const size_t slash = key.find('/');
   return slash == std::string_view::npos ? std::string_view{} : key.substr(0, slash);
@@ -129,7 +131,6 @@ ApiPages::ApiPages(const StateKeeper& keeper, Options options)
 void ApiPages::Stop() {
   stopping_ = true;
   viewing_.Stop();
-  explaining_.Stop();
 }
 
 ApiAnswer ApiPages::Answer(const ApiRequest& request) {
@@ -161,28 +162,35 @@ Result<std::shared_ptr<const ClusterView>> ApiPages::View() {
     return age_ns < kOldestViewNs && view_->version == keeper_.version() ? view_ : nullptr;
   };
   if (auto view = fresh()) return view;
-  struct Outcome {
+  struct Made {
     std::shared_ptr<const ClusterView> view;
     std::string problem;
   };
-  auto outcome = std::make_shared<Outcome>();  // outlives a waiter who gives up
-  const Result<bool> done = viewing_.Run("a page", kViewPatience, [this, outcome, fresh] {
-    // Whoever waited behind another finds it done.
-    if ((outcome->view = fresh())) return;
-    const StateKeeper::Snapshot state = keeper_.Copy();
-    const std::optional<SchedulerConfig> config = options_.read_config(*state.config);
-    if (!config) {
-      outcome->problem = "the configuration cannot be read";
+  auto made = std::make_shared<Made>();  // outlives a request that waits no longer
+  const Result<bool> done = viewing_.Run("a page", kViewPatience, [this, made, fresh] {
+    // A request that waited behind another one finds it made.
+    if ((made->view = fresh())) return;
+    StateKeeper::Snapshot state = keeper_.Copy();
+    const uint64_t version = state.version;
+    PageTask task{.what = PageTask::What::kView, .now = options_.now()};
+    for (const StateKeeper::PastEviction& past : state.evictions)
+      if (!past.refused) task.losses.push_back({past.what.job, past.at, past.what.for_other});
+    const PageOutcome outcome = options_.run(task, PageInput(task, options_.head, std::move(state)),
+                                             kViewTime, [this] { return stopping_.load(); });
+    Result<ClusterView> view = ViewOf(outcome);
+    if (!view) {
+      made->problem = view.error().message;
       return;
     }
-    outcome->view = std::make_shared<const ClusterView>(
-        MakeClusterView(state, options_.world, *config, options_.zone, options_.now()));
+    view->version = version;
+    view->at = task.now;
+    made->view = std::make_shared<const ClusterView>(std::move(*view));
     const std::scoped_lock lock(mutex_);
-    view_ = outcome->view;
+    view_ = made->view;
   });
   if (!done) return Fail(done.error().message);
-  if (outcome->view == nullptr) return Fail(outcome->problem);
-  return outcome->view;
+  if (made->view == nullptr) return Fail(made->problem);
+  return made->view;
 }
 
 ApiAnswer ApiPages::Rows(const ApiRequest& request, std::vector<ViewRow> ClusterView::* rows) {
@@ -195,7 +203,7 @@ ApiAnswer ApiPages::Rows(const ApiRequest& request, std::vector<ViewRow> Cluster
   const Result<size_t> limit = LimitOf(request, 500);
   if (!limit) return ErrorAnswer(400, limit.error().message);
   const Result<std::shared_ptr<const ClusterView>> view = View();
-  if (!view) return ErrorAnswer(503, view.error().message, 2);
+  if (!view) return ErrorAnswer(503, view.error().message, kRetryAfterSeconds);
   const std::string ns = Parameter(request, "namespace");
   const std::string queue = Parameter(request, "queue");
   RowWriter writer(jobs ? "jobs" : queues ? "queues" : "zones", *limit);
@@ -314,61 +322,47 @@ ApiAnswer ApiPages::Explain(const ApiRequest& request) {
   if (as != "json" && as != "text" && as != "color")
     return ErrorAnswer(400, fmt::format("as: expected json, text or color, got {}", Quoted(as)));
 
-  auto answer = std::make_shared<ApiAnswer>();
-  const auto deadline = BackgroundWorker::Clock::now() + options_.explain_time;
-  const auto work = [this, answer, kind, name, as, deadline] {
-    const StateKeeper::Snapshot state = keeper_.Copy();
-    std::optional<SchedulerConfig> config = options_.read_config(*state.config);
-    if (!config) {
-      *answer = ErrorAnswer(500, "the configuration cannot be read");
-      return;
-    }
-    LeftOutObjects* left_out = nullptr;
-    ReplayWorld world(options_.world, [&](FactSink& behind) {
-      auto front = std::make_unique<LeftOutObjects>(
-          behind, LeftOutObjects::Names{.asked_for = name,
-                                        .default_queue = options_.default_queue,
-                                        .schedulers = options_.world.scheduler_names});
-      left_out = front.get();
-      return front;
-    });
-    world.SetConfig(*config);
-    world.Fill(state.entries);
-    left_out->SetGroupWait(WaitForGroup(state, left_out->pod_name()));
-    Cluster cluster = std::move(world.live().cluster());
-    std::optional<Explanation> explanation = left_out->Explain(kind, cluster);
-    if (!explanation) {
-      CycleMemory memory = *state.memory;
-      Explainer explainer(std::move(cluster), std::move(*config),
-                          {.now = options_.now(), .zone = options_.zone, .memory = &memory});
-      explainer.SetOutOfTime(
-          [this, deadline] { return stopping_ || BackgroundWorker::Clock::now() >= deadline; });
-      Result<Explanation> found = explainer.Explain(kind, name);
-      const std::string evicted = kind == "pod" ? LastEviction(name, state.evictions) : "";
-      if (!found && !evicted.empty()) {
-        found = Explanation{.kind = kind, .name = name};
-        found->answer = fmt::format("{} is gone: it was {}.", name, evicted);
-      } else if (!evicted.empty()) {
-        found->facts.push_back(fmt::format("a pod of this name was {}", evicted));
-      }
-      if (!found) {
-        std::string message = found.error().message;
-        if (const size_t at = message.find(" in the input"); at != std::string::npos)
-          message.replace(at, 13, " in the cluster");
-        *answer = ErrorAnswer(404, message + (kind == "pod" ? WhoElseMayKnow() : std::string()));
-        return;
-      }
-      explanation = std::move(*found);
-      left_out->AddTo(*explanation);
-    }
-    answer->content_type = as == "json" ? "application/json" : "text/plain; charset=utf-8";
-    answer->body = options_.render(*explanation, as);
-  };
-  // The search ends by itself at the deadline; what comes behind it takes a cycle or two.
-  const Result<bool> done =
-      explaining_.Run(fmt::format("explaining {} {}", kind, name), 2 * options_.explain_time, work);
-  if (!done) return ErrorAnswer(503, done.error().message, 2);
-  return *answer;
+  if (stopping_) return ErrorAnswer(503, "about to stop", kRetryAfterSeconds);
+  StateKeeper::Snapshot state = keeper_.Copy();
+  PageTask task{.what = PageTask::What::kExplain,
+                .now = options_.now(),
+                .kind = kind,
+                .name = name,
+                .as = as,
+                .search_time = options_.explain_time};
+  if (kind == "pod") task.evicted = LastEviction(name, state.evictions);
+  PageOutcome outcome = options_.run(
+      task, PageInput(task, options_.head, std::move(state)), 2 * options_.explain_time,
+      [this, &request] { return stopping_ || (request.given_up && request.given_up()); });
+  switch (outcome.what) {
+    case PageOutcome::What::kDone:
+      break;
+    case PageOutcome::What::kFailed:
+    case PageOutcome::What::kOutOfMemory:
+      return ErrorAnswer(500, fmt::format("explaining {} {} failed: {}; the scheduler is not "
+                                          "affected, and its log says more",
+                                          kind, Quoted(name), outcome.message));
+    case PageOutcome::What::kTimedOut:
+    case PageOutcome::What::kNotStarted:
+    case PageOutcome::What::kGivenUp:
+      return ErrorAnswer(503,
+                         stopping_ ? std::string("about to stop")
+                                   : fmt::format("explaining {} {} failed: {}", kind, Quoted(name),
+                                                 outcome.message),
+                         kRetryAfterSeconds);
+  }
+  switch (outcome.result.what) {
+    case PageResult::What::kJson:
+      return {.body = std::move(outcome.result.body)};
+    case PageResult::What::kText:
+      return {.body = std::move(outcome.result.body), .content_type = "text/plain; charset=utf-8"};
+    case PageResult::What::kNotFound:
+      return ErrorAnswer(404,
+                         outcome.result.body + (kind == "pod" ? WhoElseMayKnow() : std::string()));
+    default:
+      return ErrorAnswer(
+          500, fmt::format("explaining {} {} failed: {}", kind, Quoted(name), outcome.result.body));
+  }
 }
 
 }  // namespace krafla

@@ -1,7 +1,8 @@
 // The HTTP API: /api/v1/{queues,jobs,zones,evictions,cycles,explain}, read-only, JSON. Answers come
-// from the state that is kept beside the scheduler; docs/api.md describes them.
+// from the state that is kept beside the scheduler; docs/api.md describes them. What needs a trial
+// cycle (queues, jobs, zones, explain) is made by a page process (kube/page_process.h).
 //
-// Thread-safe.
+// Thread-safe. As many explanations are made at once as there are threads that ask for one.
 #pragma once
 
 #include <atomic>
@@ -14,10 +15,11 @@
 #include <string_view>
 
 #include "base/json_writer.h"
-#include "explain/explanation.h"
 #include "kube/api_request.h"
 #include "kube/background_worker.h"
 #include "kube/cluster_view.h"
+#include "kube/page_process.h"
+#include "record/record_line.h"
 #include "record/state_keeper.h"
 
 namespace krafla {
@@ -25,6 +27,7 @@ namespace krafla {
 inline constexpr std::string_view kApiPaths[] = {"/api/v1/queues", "/api/v1/jobs",
                                                  "/api/v1/zones",  "/api/v1/evictions",
                                                  "/api/v1/cycles", "/api/v1/explain"};
+inline constexpr std::string_view kExplainPath = "/api/v1/explain";
 
 // Whether this replica decides; what others decide it does not know.
 struct Leadership {
@@ -35,15 +38,11 @@ struct Leadership {
 class ApiPages {
  public:
   struct Options {
-    WorldOptions world;
-    TimeZone zone;
-    std::string default_queue = "default";
-    // As the scheduler reads its own.
-    std::function<std::optional<SchedulerConfig>(const std::string& text)> read_config;
+    RecordHead head;  // what holds for the state that is kept
     std::function<Timestamp()> now;
     std::function<bool()> ready;
-    // `as`: "json", "text" or "color".
-    std::function<std::string(const Explanation& explanation, const std::string& as)> render;
+    RunPage run;
+    // For the search for changes that would help; then the explanation has as much again to end.
     std::chrono::milliseconds explain_time{20'000};
     std::chrono::milliseconds view_age{1'000};
   };
@@ -55,7 +54,7 @@ class ApiPages {
     leadership_ = std::move(leadership);
   }
   ApiAnswer Answer(const ApiRequest& request);
-  // Nobody waits any longer, and what is worked on is brought to an early end.
+  // What is asked for is answered with 503 from now on, and page processes are ended.
   void Stop();
 
  private:
@@ -75,9 +74,8 @@ class ApiPages {
   std::function<Leadership()> leadership_;
   std::atomic<bool> stopping_ = false;
   std::mutex mutex_;
-  std::shared_ptr<const ClusterView> view_;  // shared with those who still write it out
-  BackgroundWorker viewing_{8};
-  BackgroundWorker explaining_{0};
+  std::shared_ptr<const ClusterView> view_;  // shared with the threads that write it out
+  BackgroundWorker viewing_{8};              // one view at a time
 };
 
 }  // namespace krafla

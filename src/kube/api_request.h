@@ -21,7 +21,10 @@ struct ApiRequest {
   std::string peer = {};  // the client's address without its port: "10.0.0.7", "fd00::7"
   bool tls = false;
   bool loopback = false;  // both ends of the connection are loopback addresses
-  std::string user = {};  // whose token was checked; empty: none had to be
+  // Whose token was checked; empty: none had to be. Callers share time by it.
+  std::string user = {};
+  // True: the client has gone or has closed its end. Asked by pages that take long. Empty: unknown.
+  std::function<bool()> given_up = {};
 };
 
 struct ApiAnswer {

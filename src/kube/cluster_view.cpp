@@ -77,20 +77,19 @@ struct TruthBefore {
 
 class ViewMaker {
  public:
-  ViewMaker(const Session& session, const StateKeeper::Snapshot& state, const LiveCluster& live,
-            const TruthBefore& before)
+  ViewMaker(const Session& session, const CycleMemory& memory, std::span<const PastLoss> past,
+            const LiveCluster& live, const TruthBefore& before)
       : s_(session),
         c_(session.cluster),
-        memory_(*state.memory),
+        memory_(memory),
         live_(live),
         before_(before),
         why_(session),
         sizes_(session.cluster) {
-    for (const StateKeeper::PastEviction& past : state.evictions) {
-      if (past.refused) continue;
-      Losses& losses = losses_[past.what.job];
-      losses.last = std::max(losses.last, past.at);
-      if (past.what.for_other) losses.for_others.insert(past.at);
+    for (const PastLoss& loss : past) {
+      Losses& losses = losses_[loss.job];
+      losses.last = std::max(losses.last, loss.at);
+      if (loss.for_other) losses.for_others.insert(loss.at);
     }
     for (const KeptState::Entry& entry : state.entries)
       if (entry.object.mark.what == AssumedMark::What::kAwaitsGroup)
@@ -440,27 +439,20 @@ class ViewMaker {
 
 }  // namespace
 
-ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptions& options,
-                            const SchedulerConfig& config, const TimeZone& zone, Timestamp now) {
-  ReplayWorld world(options);
-  world.SetConfig(config);
-  world.Fill(state.entries);
+ClusterView MakeClusterView(ReplayWorld& world, const SchedulerConfig& config, CycleMemory memory,
+                            std::span<const PastLoss> losses, const TimeZone& zone, Timestamp now) {
   Cluster& cluster = world.live().cluster();
   const TruthBefore before(cluster);
   for (Job& job : cluster.jobs)
     for (JobCondition& condition : job.conditions) condition.from_this_session = false;
-  CycleMemory memory = *state.memory;
+  const CycleMemory memory_before = memory;
   std::string muted;
   Log log;
   log.CaptureTo(&muted);
   Session session(cluster, config, {.now = now, .zone = zone, .memory = &memory}, log);
   session.RunActions();
-  const ViewMaker maker(session, state, world.live(), before);
-  return {.queues = maker.Queues(),
-          .jobs = maker.Jobs(),
-          .zones = maker.Zones(zone),
-          .version = state.version,
-          .at = now};
+  const ViewMaker maker(session, memory_before, losses, world.live(), before);
+  return {.queues = maker.Queues(), .jobs = maker.Jobs(), .zones = maker.Zones(zone), .at = now};
 }
 
 }  // namespace krafla

@@ -1,15 +1,16 @@
-// What the pages of the HTTP API show of a cluster: made of a copy of the kept state by running a
-// cycle on it that nobody hears of, so that reasons and shares are those of now.
+// What the pages of the HTTP API show of a cluster: made in a page process (kube/page_maker.h) by a
+// trial cycle on a copy of the kept state, so that reasons and shares are those of now.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/scheduler_config.h"
 #include "model/zone_window.h"
 #include "record/replay_world.h"
-#include "record/state_keeper.h"
+#include "session/cycle_memory.h"
 
 namespace krafla {
 
@@ -27,7 +28,15 @@ struct ClusterView {
   Timestamp at;
 };
 
-ClusterView MakeClusterView(const StateKeeper::Snapshot& state, const WorldOptions& options,
-                            const SchedulerConfig& config, const TimeZone& zone, Timestamp now);
+// An eviction in the time of this process that was not refused.
+struct PastLoss {
+  std::string job;  // "namespace/name"
+  Timestamp at;
+  bool for_other = false;  // for a pod of another job
+};
+
+// Runs a cycle on the world, which is of no use afterwards. `version` stays 0.
+ClusterView MakeClusterView(ReplayWorld& world, const SchedulerConfig& config, CycleMemory memory,
+                            std::span<const PastLoss> losses, const TimeZone& zone, Timestamp now);
 
 }  // namespace krafla

@@ -111,10 +111,16 @@ uint32_t HttpConnection::interest() const {
     case State::kDrain:
       return EPOLLIN;
     case State::kWorking:
-      return 0;  // the next request stays in the kernel until this one is answered
+      // The next request stays in the kernel until this one is answered.
+      return client_ended_ ? 0U : static_cast<uint32_t>(EPOLLRDHUP);
     default:
       return stream_.waits_to_write() ? EPOLLOUT : EPOLLIN;
   }
+}
+
+void HttpConnection::NoteEndOfClient() {
+  client_ended_ = true;
+  if (work_ != nullptr) work_->finished = true;
 }
 
 bool HttpConnection::IsSlowReader(Clock::time_point now) const {
@@ -232,6 +238,7 @@ void HttpConnection::Begin(const HttpHead& head, Clock::time_point now) {
     return;
   }
   work_ = std::move(handled.work);
+  if (client_ended_) work_->finished = true;
   state_ = State::kWorking;
   deadline_ = now + host_.limits->page_time;
 }

@@ -67,8 +67,11 @@ class HttpConnection {
   size_t bytes_unsent() const { return head_.size() + body_.size() - sent_; }
   // More requests are here already, but the turn is over: advance again soon.
   bool wants_another_turn() const { return another_turn_; }
-  // EPOLLIN, EPOLLOUT or nothing.
+  // EPOLLIN, EPOLLOUT, EPOLLRDHUP or nothing.
   uint32_t interest() const;
+  // The client sends no more. Pages that take long are given up then; the connection stays for the
+  // answer.
+  void NoteEndOfClient();
   // The client has not taken a byte of its answer for a while.
   bool IsSlowReader(Clock::time_point now) const;
 
@@ -102,6 +105,7 @@ class HttpConnection {
   size_t sent_ = 0;
   size_t drained_ = 0;
   bool keep_alive_ = false;
+  bool client_ended_ = false;
 };
 
 }  // namespace krafla

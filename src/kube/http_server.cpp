@@ -109,9 +109,12 @@ class HttpServer::Impl {
       workers_.push_back(std::make_unique<RequestWorkers>(RequestWorkers::Options{
           .threads = lane.workers,
           .most_waiting = lane.most_waiting,
-          .most_of_a_peer = lane.most_of_a_peer,
+          .most_of_a_caller = lane.most_of_a_caller,
+          .most_worked_on_of_a_caller = lane.most_worked_on_of_a_caller,
+          .low_priority = lane.low_priority,
           .answer = lane.answer,
           .deliver = [this](uint64_t to, ApiAnswer answer) { Deliver(to, std::move(answer)); },
+          .busy = options_.busy,
           .log = options_.log}));
     thread_ = std::thread([this] { Loop(); });
     pthread_setname_np(thread_.native_handle(), options_.name.substr(0, 15).c_str());
@@ -205,6 +208,7 @@ class HttpServer::Impl {
       Drop(id);
       return;
     }
+    if ((events & EPOLLRDHUP) != 0) it->second->NoteEndOfClient();
     Advance(id);
   }
 
@@ -354,6 +358,8 @@ class HttpServer::Impl {
     work->request = std::move(request);
     work->connection = connection.id();
     work->peer = connection.peer().group;
+    // The request is part of the work and does not outlive it.
+    work->request.given_up = [raw = work.get()] { return raw->abandoned || raw->finished; };
     if (options_.authorize) {
       const bool may_wait = MayCheckOneMore(*work);
       AccessVerdictCallback later;
@@ -397,7 +403,7 @@ class HttpServer::Impl {
     }
   }
 
-  // On a worker.
+  // On any thread.
   void Deliver(uint64_t to, ApiAnswer answer) {
     {
       const std::scoped_lock lock(mutex_);

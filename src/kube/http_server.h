@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,7 +28,7 @@ struct HttpServerLimits {
   size_t connections_of_a_peer = 32;  // an IPv4 address, or the /64 of an IPv6 address
   size_t connections_of_loopback = 128;
   size_t tls_connections = 128;
-  size_t bytes_unsent = 8 << 20;  // of all answers together, without the newest
+  size_t bytes_unsent = 4 << 20;  // of all answers together, without the newest
   // From the accept, or from the end of the last answer, to the end of the next head.
   std::chrono::milliseconds head_time{10'000};
   std::chrono::milliseconds answer_time{30'000};   // for the client to take the answer
@@ -42,11 +43,13 @@ struct HttpServerLimits {
 enum class Transport : uint8_t { kPlain, kTls, kBoth };  // kBoth: told by the first byte
 
 // A page that is made on a worker. Lanes have workers of their own: a slow page of one does not
-// hold up those of another.
+// hold up those of another. Within a lane callers take turns (kube/request_workers.h).
 struct PageLane {
   size_t workers = 4;
   size_t most_waiting = 32;
-  size_t most_of_a_peer = 8;
+  size_t most_of_a_caller = 8;
+  size_t most_worked_on_of_a_caller = SIZE_MAX;
+  bool low_priority = false;
   std::function<ApiAnswer(const ApiRequest& request)> answer;
 };
 

@@ -1,25 +1,6 @@
 #include "kube/seeing_in.h"
 
-#include "config/skipped_actions.h"
-#include "scheduler/vocabulary.h"
-
 namespace krafla {
-
-namespace {
-
-// The text was taken before; only another program could find something wrong with it.
-std::optional<SchedulerConfig> ReadAgain(const std::string& text, bool lenient,
-                                         const std::optional<std::string>& profile) {
-  Diagnostics problems;
-  SchedulerConfig config = ReadSchedulerConfig(
-      text, BuiltInVocabulary(),
-      {.file_name = "configuration", .lenient = lenient, .profile = profile}, problems);
-  if (problems.HasErrors()) return std::nullopt;
-  LeaveOutActions(config, SkippedActionsOf(text));
-  return config;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<SeeingIn>> SeeingIn::Start(SeeingInOptions options) {
   StateKeeper::Options keeping;
@@ -35,17 +16,20 @@ Result<std::unique_ptr<SeeingIn>> SeeingIn::Start(SeeingInOptions options) {
   }
   std::unique_ptr<SeeingIn> seeing(new SeeingIn());
   seeing->keeper_ = std::make_unique<StateKeeper>(seeing->feed_, std::move(keeping));
+  seeing->processes_ = std::make_unique<PageProcesses>(
+      PageProcesses::Options{.memory_bytes = options.page_memory_bytes, .log = options.log});
   seeing->pages_ = std::make_unique<ApiPages>(
       *seeing->keeper_,
       ApiPages::Options{
-          .world = options.head.world,
-          .zone = options.zone,
-          .default_queue = options.head.world.build.default_queue,
-          .read_config = [lenient = options.head.lenient, profile = options.head.profile](
-                             const std::string& text) { return ReadAgain(text, lenient, profile); },
+          .head = std::move(options.head),
           .now = std::move(options.now),
           .ready = [raw = seeing.get()] { return raw->ready(); },
-          .render = std::move(options.render)});
+          .run =
+              [processes = seeing->processes_.get()](const PageTask& task, PageInput input,
+                                                     std::chrono::milliseconds time,
+                                                     const std::function<bool()>& given_up) {
+                return processes->Run(task, std::move(input), time, given_up);
+              }});
   return seeing;
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "kube/api_pages.h"
+#include "kube/page_process.h"
 #include "record/scheduler_tap.h"
 #include "record/state_keeper.h"
 
@@ -16,9 +17,8 @@ struct SeeingInOptions {
   std::string record_folder;  // empty: no record
   size_t record_bytes = size_t{1} << 30;
   RecordHead head;
-  TimeZone zone;
   std::function<Timestamp()> now;
-  std::function<std::string(const Explanation& explanation, const std::string& as)> render;
+  size_t page_memory_bytes = size_t{256} << 20;  // of each page process
   std::function<void(const std::string& line)> log;
 };
 
@@ -34,6 +34,7 @@ class SeeingIn {
   SchedulerTap& tap() { return tap_; }
   ApiPages& pages() { return *pages_; }
   const StateKeeper& keeper() const { return *keeper_; }
+  const PageProcesses& processes() const { return *processes_; }
 
  private:
   SeeingIn() = default;
@@ -41,6 +42,7 @@ class SeeingIn {
   ChangeFeed feed_;
   SchedulerTap tap_{feed_};
   std::unique_ptr<StateKeeper> keeper_;
+  std::unique_ptr<PageProcesses> processes_;
   std::unique_ptr<ApiPages> pages_;
 };
 

@@ -359,6 +359,8 @@ class Server {
     for (const auto& [kind, reflector] : reflecting_)
       metrics_.WatchLag(InfoOf(kind).resource, reflector->SecondsOfSilence());
     metrics_.Kept(seeing_in_->keeper().figures());
+    metrics_.CountPageProcesses(seeing_in_->processes().counts(),
+                                seeing_in_->processes().running());
     return metrics_.Text();
   }
 
@@ -543,9 +545,8 @@ int Serve(const ServeOptions& options, Diagnostics& diagnostics) {
       SeeingIn::Start({.record_folder = options.record_folder,
                        .record_bytes = options.record_bytes,
                        .head = HeadFor(options, MirrorFor(options, drill)),
-                       .zone = LocalTimeZone(),
                        .now = &WallClock,
-                       .render = options.render,
+                       .page_memory_bytes = options.page_memory_bytes,
                        .log = options.log});
   if (!seeing_in) {
     diagnostics.Error("--record", {}, seeing_in.error().message);

@@ -11,7 +11,6 @@
 
 #include "base/diagnostics.h"
 #include "config/scheduler_config.h"
-#include "explain/explanation.h"
 #include "kube/kube_config.h"
 #include "kube/lone_pods.h"
 #include "kube/status_server.h"
@@ -58,8 +57,7 @@ struct ServeOptions {
 
   std::string record_folder;  // empty: nothing is recorded
   size_t record_bytes = size_t{1} << 30;
-  // For the HTTP API. `as`: "json", "text" or "color".
-  std::function<std::string(const Explanation& explanation, const std::string& as)> render;
+  size_t page_memory_bytes = size_t{256} << 20;  // of each process that makes a page of the API
 
   int verbosity = 0;
   std::string version;

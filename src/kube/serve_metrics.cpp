@@ -221,6 +221,13 @@ struct ServeMetrics::Families {
       CounterFamily(registry, "krafla_page_reviews_total",
                     "TokenReviews and SubjectAccessReviews of callers of the pages");
   RequestFigures requests{registry};
+  Family<Counter>& page_processes =
+      CounterFamily(registry, "krafla_page_processes_total",
+                    "Processes that made a page of the API, by page and what became of it");
+  PageProcesses::Counts page_processes_seen;
+  Gauge& page_processes_running =
+      GaugeFamily(registry, "krafla_page_processes_running", "Processes that make a page now")
+          .Add({});
   ClusterMetrics cluster{registry};
 };
 
@@ -344,6 +351,17 @@ void ServeMetrics::Kept(const StateKeeper::Figures& figures) {
   RaiseTo(f.state_gaps, static_cast<double>(figures.gaps));
   f.record_bytes.Set(static_cast<double>(figures.record.bytes));
   RaiseTo(f.record_failures, static_cast<double>(figures.record.failures));
+}
+
+void ServeMetrics::CountPageProcesses(const PageProcesses::Counts& counts, int running) {
+  Families& f = *families_;
+  for (const auto& [key, count] : counts) {
+    uint64_t& seen = f.page_processes_seen[key];
+    f.page_processes.Add({{"page", std::string(key.first)}, {"result", std::string(key.second)}})
+        .Increment(static_cast<double>(count - seen));
+    seen = count;
+  }
+  f.page_processes_running.Set(running);
 }
 
 void ServeMetrics::ConfigReload(bool taken) {

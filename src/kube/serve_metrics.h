@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/page_process.h"
 #include "record/state_keeper.h"
 #include "scheduler/scheduling_loop.h"
 
@@ -50,6 +51,8 @@ class ServeMetrics {
   void Kept(const StateKeeper::Figures& figures);
   // A request to the API server has its result. From any thread.
   void Request(const RequestOutcome& outcome);
+  // Since the start, and now. One thread at a time.
+  void CountPageProcesses(const PageProcesses::Counts& counts, int running);
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 

@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kMetricsLane = 0;
 constexpr size_t kApiLane = 1;
+constexpr size_t kExplainLane = 2;
+constexpr size_t kExplanationsAtOnce = 2;
 constexpr std::string_view kHealthPaths[] = {"/healthz", "/livez", "/readyz"};
 
 ApiAnswer Text(int status, std::string body) {
@@ -76,7 +78,8 @@ HttpServerOptions::Route RouteOf(const StatusPages& pages, const std::string& in
   const bool api = pages.api && IsApiPath(path);
   if (!metrics && !api) return {Text(404, "there is no such page; / lists those there are\n"), 0};
   if (auto refused = RefusePlain(pages, request)) return {Marked(std::move(*refused)), 0};
-  return {std::nullopt, metrics ? kMetricsLane : kApiLane};
+  if (metrics) return {std::nullopt, kMetricsLane};
+  return {std::nullopt, path == kExplainPath ? kExplainLane : kApiLane};
 }
 
 // On a worker.
@@ -133,10 +136,18 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(StatusServerOptions op
     return Marked(std::move(answer));
   };
   const auto answer = [pages](const ApiRequest& request) { return PageOf(*pages, request); };
-  // Figures are not held up by explanations, nor by anything else that is asked of the API.
+  // Figures are not held up by the API, nor its other pages by explanations. An explanation takes a
+  // process of its own for up to a minute: one caller has at most one at a time, so that there is
+  // always a worker for another caller.
   if (pages->metrics || pages->api)
-    http.lanes = {{.workers = 2, .most_waiting = 16, .most_of_a_peer = 4, .answer = answer},
-                  {.workers = 4, .most_waiting = 32, .most_of_a_peer = 8, .answer = answer}};
+    http.lanes = {{.workers = 2, .most_waiting = 16, .most_of_a_caller = 4, .answer = answer},
+                  {.workers = 4, .most_waiting = 32, .most_of_a_caller = 8, .answer = answer},
+                  {.workers = kExplanationsAtOnce,
+                   .most_waiting = 32,
+                   .most_of_a_caller = 8,
+                   .most_worked_on_of_a_caller = 1,
+                   .low_priority = true,
+                   .answer = answer}};
   auto started = HttpServer::Start(std::move(http));
   if (!started) return Fail(started.error().message);
   server->server_ = std::move(*started);

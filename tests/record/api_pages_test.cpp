@@ -9,10 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "app/explanation_json.h"
-#include "app/explanation_text.h"
 #include "record/change_feed.h"
-#include "scheduler/vocabulary.h"
+#include "support/page_in_process.h"
 #include "support/source_dir.h"
 #include "support/tiny_cluster.h"
 
@@ -20,6 +18,7 @@ namespace krafla {
 namespace {
 
 namespace dom = simdjson::dom;
+using std::chrono::milliseconds;
 
 constexpr std::string_view kConfig = R"(actions: "enqueue, allocate, preempt, shuffle"
 tiers:
@@ -89,19 +88,14 @@ class ApiPagesTest : public ::testing::Test {
   }
 
   ApiPages::Options Options() {
-    return {.world = {},
-            .zone = {},
-            .read_config = [](const std::string& text) -> std::optional<SchedulerConfig> {
-              Diagnostics problems;
-              return ReadSchedulerConfig(text, BuiltInVocabulary(), {.file_name = "t"}, problems);
-            },
+    return {.head = {.zone = "UTC"},
             .now = [this] { return now; },
             .ready = [this] { return ready.load(); },
-            .render =
-                [this](const Explanation& explanation, const std::string& as) {
-                  if (on_render) on_render();
-                  return as == "json" ? ExplanationAsJson(explanation)
-                                      : ExplanationAsText(explanation, as == "color");
+            .run =
+                [this](const PageTask& task, PageInput input, milliseconds time,
+                       const std::function<bool()>& given_up) {
+                  if (run) return run(task, std::move(input), time, given_up);
+                  return testing::MakePageHere(task, std::move(input), time, given_up);
                 }};
   }
   void Put(std::string_view kind, const std::string& key, const std::string& object,
@@ -136,7 +130,7 @@ class ApiPagesTest : public ::testing::Test {
 
   Timestamp now = Timestamp::FromUnixSeconds(1'773'144'000, 123);  // 2026-03-10T12:00:00Z
   std::atomic<bool> ready = true;
-  std::function<void()> on_render;
+  RunPage run;  // instead of making the page here
   ChangeFeed feed;
   std::optional<StateKeeper> keeper;
   std::optional<ApiPages> pages;
@@ -504,16 +498,20 @@ TEST_F(ApiPagesTest, APodWithoutPodGroupWhoseQueueDoesNotExistIsToldSo) {
   }
 }
 
-TEST_F(ApiPagesTest, OneExplanationAtATime) {
+TEST_F(ApiPagesTest, PagesDoNotWaitForAnExplanation) {
   std::mutex mutex;
   std::condition_variable changed;
   bool inside = false;
   bool go_on = false;
-  on_render = [&] {
-    std::unique_lock lock(mutex);
-    inside = true;
-    changed.notify_all();
-    changed.wait(lock, [&] { return go_on; });
+  run = [&](const PageTask& task, PageInput input, milliseconds time,
+            const std::function<bool()>& given_up) {
+    if (task.what == PageTask::What::kExplain) {
+      std::unique_lock lock(mutex);
+      inside = true;
+      changed.notify_all();
+      changed.wait(lock, [&] { return go_on; });
+    }
+    return testing::MakePageHere(task, std::move(input), time, given_up);
   };
   ApiAnswer first;
   std::thread asks([&] { first = Get("explain", {{"kind", "queue"}, {"name", "default"}}); });
@@ -521,11 +519,7 @@ TEST_F(ApiPagesTest, OneExplanationAtATime) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return inside; });
   }
-  const ApiAnswer second = Get("explain", {{"kind", "queue"}, {"name", "default"}});
-  EXPECT_EQ(second.status, 503);
-  EXPECT_NE(second.body.find("busy with explaining queue default"), std::string::npos)
-      << second.body;
-  EXPECT_EQ(Get("jobs").status, 200) << "pages do not wait for explanations";
+  EXPECT_EQ(Get("jobs").status, 200);
   {
     const std::scoped_lock lock(mutex);
     go_on = true;
@@ -533,6 +527,98 @@ TEST_F(ApiPagesTest, OneExplanationAtATime) {
   }
   asks.join();
   EXPECT_EQ(first.status, 200);
+}
+
+TEST_F(ApiPagesTest, AFailingPageProcessIsAnAnswerThatSaysSo) {
+  PageOutcome outcome;
+  run = [&](const PageTask&, const PageInput&, milliseconds, const std::function<bool()>&) {
+    return outcome;
+  };
+  const auto explained = [&](PageOutcome::What what, const char* message) {
+    outcome = {.what = what, .message = message};
+    return Get("explain", {{"kind", "job"}, {"name", "team-a/train"}});
+  };
+  const ApiAnswer failed =
+      explained(PageOutcome::What::kFailed, "an internal check failed in its process");
+  EXPECT_EQ(failed.status, 500);
+  EXPECT_EQ(failed.body,
+            R"({"error":"explaining job \"team-a/train\" failed: an internal check failed in its )"
+            R"(process; the scheduler is not affected, and its log says more"})"
+            "\n");
+  EXPECT_EQ(explained(PageOutcome::What::kOutOfMemory, "x").status, 500);
+  for (const auto what : {PageOutcome::What::kTimedOut, PageOutcome::What::kNotStarted,
+                          PageOutcome::What::kGivenUp}) {
+    const ApiAnswer later = explained(what, "it took longer than 40 s");
+    EXPECT_EQ(later.status, 503);
+    EXPECT_EQ(later.retry_after_s, 2);
+    EXPECT_NE(later.body.find("failed: it took longer than 40 s"), std::string::npos) << later.body;
+  }
+  outcome = {.message = "an internal check failed in its process"};
+  const ApiAnswer page = Get("jobs");
+  EXPECT_EQ(page.status, 503);
+  EXPECT_NE(page.body.find("the page could not be made: an internal check failed in its process"),
+            std::string::npos)
+      << page.body;
+  run = nullptr;
+  EXPECT_EQ(Get("jobs").status, 200) << "the next attempt starts anew";
+}
+
+TEST_F(ApiPagesTest, AnExplanationIsGivenUpWithItsClient) {
+  std::atomic<bool> gone = false;
+  std::atomic<bool> running = false;
+  run = [&](const PageTask&, const PageInput&, milliseconds,
+            const std::function<bool()>& given_up) {
+    running = true;
+    while (!given_up()) std::this_thread::sleep_for(milliseconds(1));
+    return PageOutcome{.what = PageOutcome::What::kGivenUp, .message = "its caller is gone"};
+  };
+  ApiRequest request{.path = "/api/v1/explain",
+                     .parameters = {{"kind", "queue"}, {"name", "default"}}};
+  request.given_up = [&] { return gone.load(); };
+  ApiAnswer answer;
+  std::thread asks([&] { answer = pages->Answer(request); });
+  while (!running) std::this_thread::yield();
+  gone = true;
+  asks.join();
+  EXPECT_EQ(answer.status, 503);
+  // And with the scheduler.
+  running = gone = false;
+  std::thread asks_again([&] { answer = pages->Answer(request); });
+  while (!running) std::this_thread::yield();
+  pages->Stop();
+  asks_again.join();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_NE(answer.body.find("about to stop"), std::string::npos) << answer.body;
+}
+
+TEST_F(ApiPagesTest, NoAnswerHoldsARawControlCharacter) {
+  const uint64_t version = keeper->version();
+  Put("PodGroup", "team-a/rude",
+      R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{"name":"rude",)"
+      R"("namespace":"team-a","uid":"r"},"spec":{"minMember":1,"queue":"q\u009b2J\u001b[2J\u007f"},)"
+      R"("status":{}})");
+  while (keeper->version() == version) std::this_thread::yield();
+  now.ns += 60 * Timestamp::kNsPerSecond;
+  const auto is_clean = [](const std::string& body) {
+    for (size_t i = 0; i < body.size(); ++i) {
+      const auto byte = static_cast<unsigned char>(body[i]);
+      if ((byte < 0x20 && byte != '\n') || byte == 0x7F) return false;
+      if (byte == 0xC2 && static_cast<unsigned char>(body[i + 1]) < 0xA0) return false;
+    }
+    return true;
+  };
+  const std::string jobs = Get("jobs").body;
+  EXPECT_NE(jobs.find("q\\u009b2J"), std::string::npos) << jobs;
+  EXPECT_TRUE(is_clean(jobs)) << jobs;
+  for (const char* as : {"json", "text"}) {
+    const std::string body =
+        Get("explain", {{"kind", "job"}, {"name", "team-a/rude"}, {"as", as}}).body;
+    EXPECT_NE(body.find("2J"), std::string::npos) << body;
+    EXPECT_TRUE(is_clean(body)) << body;
+  }
+  const std::string unknown =
+      Get("explain", {{"kind", "job"}, {"name", "a\x1b/\xC2\x9B\x9B"}}).body;
+  EXPECT_TRUE(is_clean(unknown)) << unknown;
 }
 
 TEST_F(ApiPagesTest, WhoeverWaitsWhenItStopsIsTold) {
