@@ -67,6 +67,10 @@ class VetoText {
                            task.node.valid() ? c_.Text(c_.nodes[task.node].zone) : "");
       case VetoCode::kNotPreemptable:
         return {};
+      case VetoCode::kClockSkew:
+        return s_.memory.clock_skew_s ? fmt::format("its cooldown does not end: {}",
+                                                    DescribeClockSkew(*s_.memory.clock_skew_s))
+                                      : std::string();
     }
     return {};
   }

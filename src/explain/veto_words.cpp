@@ -24,6 +24,8 @@ std::string_view WhySpared(VetoCode code) {
       return "it does not offer itself";
     case VetoCode::kEvictedTooOften:
       return "its job has been evicted too often of late";
+    case VetoCode::kClockSkew:
+      return "the scheduler's clock differs from the API server's";
   }
   return "";
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -54,7 +55,7 @@ class DesiredWrites {
     bool forgotten = false;
     bool timer = false;
     int failures = 0;
-    Timestamp sent;
+    std::optional<SteadyTime> sent;
   };
 
   void Send(const std::string& key);

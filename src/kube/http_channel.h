@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/clocks.h"
 #include "kube/credentials.h"
 
 namespace krafla {
@@ -76,6 +77,9 @@ struct HttpChannelOptions {
   // Until when requests may be under way; asked on the channel's thread, again and again. What is
   // open then is cut off, what waits is kept back. None: for ever.
   std::function<std::chrono::steady_clock::time_point()> send_until;
+  // The Date of an answer, in seconds since 1970, with the moment at which its request was handed
+  // to the connection. About once a second at most, on the channel's thread.
+  std::function<void(int64_t date_unix_s, BootClock::time_point sent)> on_date;
   std::function<void(const std::string& line)> log;
 };
 

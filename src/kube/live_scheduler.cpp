@@ -22,6 +22,12 @@ constexpr milliseconds kConfigPeriod{1000};
 constexpr milliseconds kAtEnd{50};
 constexpr milliseconds kBetweenTakes{3};
 
+// Of the heartbeat, while a cycle runs.
+std::string PhaseOf(std::string_view step) {
+  if (step == "open" || step == "close") return fmt::format("cycle: {} session", step);
+  return fmt::format("cycle: action {}", step);
+}
+
 ObjectRef RefOf(const Cluster& c, TaskId id) {
   if (!id.valid()) return {};
   const Task& task = c.tasks[id];
@@ -47,13 +53,19 @@ LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
     : parts_(parts),
       loop_(loop),
       options_(std::move(options)),
-      eviction_reports_(parts_.mirror, parts_.events, parts_.metrics,
-                        {.scheduler = options_.scheduler,
-                         .log = [this](const std::string& line) { Log(line); }}) {
+      eviction_reports_(
+          parts_.mirror, parts_.events, parts_.metrics,
+          {.scheduler = options_.scheduler, .log = [this](const std::string& line) { Log(line); }}),
+      clock_reports_(parts_.events, {.skew = options_.clock_skew,
+                                     .clocks = options_.clocks,
+                                     .scheduler = options_.scheduler,
+                                     .log = [this](const std::string& line) { Log(line); }}) {
   loop_.SetSteadyClock([] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
         .count();
   });
+  if (options_.heartbeat != nullptr)
+    loop_.SetOnStep([this](std::string_view step) { Enter(PhaseOf(step)); });
   loop_.SetSchedulePeriod(std::chrono::nanoseconds(options_.schedule_period).count());
 }
 
@@ -68,13 +80,16 @@ void LiveScheduler::Stop() {
 
 bool LiveScheduler::Take(Clock::time_point until) {
   // In a stream of news and answers each costs less when they are taken together.
+  Enter("waiting for changes");
   std::this_thread::sleep_until(std::min(until, taken_at_ + kBetweenTakes));
   Inbox::Batch batch = parts_.inbox.Take(until);
   taken_at_ = Clock::now();
+  Enter("reading changes");
   for (ObjectMessage& message : batch.objects) {
     something_new_ = something_new_ || !IsKnown(message);
     parts_.mirror.Apply(std::move(message));
   }
+  Enter("reading answers");
   for (auto& task : batch.tasks) task();
   return !stop_;
 }
@@ -99,13 +114,15 @@ bool LiveScheduler::Run(milliseconds patience) {
     if (!ready_ && parts_.mirror.synced()) {
       ready_ = true;
       Log(fmt::format(
-          "in step with the cluster nodes={} pods={} podgroups={} queues={}",
+          "caches synced nodes={} pods={} podgroups={} queues={}",
           parts_.mirror.Count(WatchedKind::kNode), parts_.mirror.Count(WatchedKind::kPod),
           parts_.mirror.Count(WatchedKind::kPodGroup), parts_.mirror.Count(WatchedKind::kQueue)));
       if (options_.on_ready) options_.on_ready();
     }
     CheckConfig();
     const bool leading = ready_ && options_.may_write();
+    Enter("preparing a cycle");
+    clock_reports_.Follow(loop_, leading);
     parts_.mirror.SetFollows(!leading);
     if (leading) {
       // Whoever led before us may have evicted since we last looked.
@@ -118,6 +135,7 @@ bool LiveScheduler::Run(milliseconds patience) {
     } else if (!has_led_) {
       parts_.mirror.TakeChangedGroups();  // nobody else does
     }
+    Enter("reporting");
     led_ = leading;
     has_led_ = has_led_ || leading;
     eviction_reports_.Follow(loop_, Clock::now());
@@ -128,12 +146,13 @@ bool LiveScheduler::Run(milliseconds patience) {
   parts_.statuses.Flush();
   while (!Idle() && Clock::now() < deadline && options_.may_write())
     Take(std::min(deadline, Clock::now() + kAtEnd));
+  Enter({});  // it ends
   return Idle();
 }
 
 LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   const auto now = Clock::now();
-  auto wake = now + std::chrono::seconds(60);
+  auto wake = now + std::max(options_.longest_wait, milliseconds(1));
   if (options_.changed_config) wake = std::min(wake, config_check_);
   if (!ready_) return wake;
   if (!options_.may_write()) return std::min(wake, now + milliseconds(250));
@@ -145,15 +164,16 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
         3 * last_cycle_, least, std::max<Clock::duration>(options_.schedule_period, least));
     wake = std::min(wake, *changed_since_ + delay);
   }
+  // Instants of the wall clock. One that is set makes a cycle due (ClockReports).
   if (const std::optional<Timestamp> timer = loop_.next_timer()) {
-    const std::chrono::nanoseconds left(timer->ns - WallClock().ns);
+    const std::chrono::nanoseconds left(timer->ns - options_.clocks().wall.ns);
     wake = std::min(wake, now + std::max(left, std::chrono::nanoseconds(0)));
   }
   return wake;
 }
 
 void LiveScheduler::MaybeRunCycle() {
-  const Timestamp now = WallClock();
+  const Timestamp now = options_.clocks().wall;
   if (!loop_.IsDue(now)) {
     changed_since_.reset();
     return;
@@ -170,11 +190,13 @@ void LiveScheduler::MaybeRunCycle() {
 
 void LiveScheduler::RunCycle(Timestamp now) {
   loop_.RunCycle(now, *this);
+  Enter("writing");
   for (BindOrder& order : std::exchange(binds_with_volumes_, {}))
     parts_.effects.Bind(std::move(order));
 }
 
 void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
+  Enter("cycle: handing over decisions");
   const Cluster& c = session.cluster;
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
@@ -228,6 +250,7 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
 
 void LiveScheduler::CheckConfig() {
   if (!options_.changed_config || Clock::now() < config_check_) return;
+  Enter("reading the configuration");
   config_check_ = Clock::now() + kConfigPeriod;
   if (std::optional<SchedulerConfig> config = options_.changed_config())
     SetConfig(std::move(*config));

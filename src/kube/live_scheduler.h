@@ -13,9 +13,13 @@
 #include <optional>
 #include <string>
 
+#include "kube/clock_reports.h"
+#include "kube/clock_skew.h"
+#include "kube/clocks.h"
 #include "kube/cluster_mirror.h"
 #include "kube/effects.h"
 #include "kube/eviction_reports.h"
+#include "kube/heartbeat.h"
 #include "kube/inbox.h"
 #include "kube/serve_metrics.h"
 #include "kube/status_reports.h"
@@ -50,7 +54,12 @@ class LiveScheduler final : public DecisionSink {
         on_cycle;
     std::function<void(const std::string& line)> log;
     std::string default_queue = "default";
-    ObjectRef scheduler;  // what events about the scheduler are about
+    ObjectRef scheduler;              // what events about the scheduler are about
+    Heartbeat* heartbeat = nullptr;   // told of each phase of the thread
+    ClockSkew* clock_skew = nullptr;  // null: clocks are not compared
+    ReadClocksFn clocks = &ReadClocks;
+    // The thread looks at its clocks and says that it is alive at least so often.
+    std::chrono::milliseconds longest_wait{10'000};
   };
 
   LiveScheduler(Parts parts, SchedulingLoop& loop, Options options);
@@ -82,6 +91,9 @@ class LiveScheduler final : public DecisionSink {
   bool Idle() const;
   void SetLevels();
   void Log(const std::string& line);
+  void Enter(std::string_view phase) {
+    if (options_.heartbeat != nullptr) options_.heartbeat->Enter(phase);
+  }
 
   Parts parts_;
   SchedulingLoop& loop_;
@@ -92,6 +104,7 @@ class LiveScheduler final : public DecisionSink {
   bool led_ = false;
   bool has_led_ = false;  // at any time: the news of a pause count when it leads again
   EvictionReports eviction_reports_;
+  ClockReports clock_reports_;
   std::optional<Clock::time_point> changed_since_;
   bool something_new_ = true;  // since the last cycle; see IsKnown
   Clock::time_point taken_at_;

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -16,10 +17,12 @@
 #include "base/line_stream.h"
 #include "base/log_text.h"
 #include "kube/api_client.h"
+#include "kube/clock_skew.h"
 #include "kube/cluster_mirror.h"
 #include "kube/credentials.h"
 #include "kube/effects.h"
 #include "kube/event_recorder.h"
+#include "kube/heartbeat.h"
 #include "kube/http_channel.h"
 #include "kube/leader_lease.h"
 #include "kube/live_scheduler.h"
@@ -39,6 +42,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPatienceAtEnd{10'000};
+// A scheduling thread that does not end by then hangs: the process ends without it.
+constexpr milliseconds kStopPatience = kPatienceAtEnd + milliseconds(5'000);
+constexpr milliseconds kClockProbePeriod{10'000};
 
 std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
   std::vector<WatchedKind> kinds;
@@ -83,6 +89,11 @@ std::string TrustOf(const KubeConnection& connection) {
     return fmt::format("Trusted: certificate-authority-data of {}.", connection.origin);
   return fmt::format("{} names neither: the certificates of the system are trusted.",
                      connection.origin);
+}
+
+std::string SignalName(int number) {
+  const char* name = sigabbrev_np(number);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
 }
 
 std::string HostName() {
@@ -184,11 +195,15 @@ class Server {
              },
          .log = options_.log,
          .default_queue = options_.default_queue,
-         .scheduler = Lease()});
+         .scheduler = Lease(),
+         .heartbeat = &heartbeat_,
+         .clock_skew = &clock_skew_,
+         .longest_wait = std::min(milliseconds(10'000), options_.heartbeat_timeout / 3)});
     ReportReplacedShares(loop_->config());
     SignalWaiter signals(blocked, [&](int number) {
-      options_.log(fmt::format("told to stop signal={}", number));
+      options_.log(fmt::format("received {}, shutting down", SignalName(number)));
       scheduler.Stop();
+      monitor_.ExpectStop();
     });
     for (const WatchedKind kind : KindsFor(options_)) {
       reflectors_.push_back(std::make_unique<Reflector>(
@@ -200,10 +215,16 @@ class Server {
       const std::scoped_lock lock(page_mutex_);
       reflecting_.emplace_back(kind, reflectors_.back().get());
     }
-    if (options_.leader_elect) StartElection(scheduler);
+    if (options_.leader_elect) {
+      StartElection(scheduler);
+    } else {
+      ProbeClock();
+    }
     const bool all_written = scheduler.Run(kPatienceAtEnd);
     const bool lost = lost_;
-    if (!all_written && !lost) options_.log("some writes were left undone");
+    if (!all_written && !lost)
+      options_.log(fmt::format("shutting down with writes left undone after {} s",
+                               kPatienceAtEnd.count() / 1000));
     seeing_in_->pages().Stop();
     // What is still under way must not meet the work of whoever leads next.
     writing_.CutOff();
@@ -227,29 +248,37 @@ class Server {
   }
 
   void StartElection(LiveScheduler& scheduler) {
-    lease_ =
-        std::make_unique<LeaderLease>(leasing_, outages_,
-                                      LeaseOptions{.ns = options_.lease_namespace,
-                                                   .name = options_.lease_name,
-                                                   .identity = identity_,
-                                                   .lease_duration = options_.lease_duration,
-                                                   .renew_deadline = options_.renew_deadline,
-                                                   .retry_period = options_.retry_period,
-                                                   .log = options_.log,
-                                                   .on_started = [this] { inbox_.Interrupt(); },
-                                                   .on_lost =
-                                                       [this, &scheduler] {
-                                                         lost_ = true;
-                                                         writing_.Resume();
-                                                         scheduler.Stop();
-                                                       }});
+    lease_ = std::make_unique<LeaderLease>(
+        leasing_, outages_,
+        LeaseOptions{.ns = options_.lease_namespace,
+                     .name = options_.lease_name,
+                     .identity = identity_,
+                     .lease_duration = options_.lease_duration,
+                     .renew_deadline = options_.renew_deadline,
+                     .retry_period = options_.retry_period,
+                     .healthy = [this] { return !heartbeat_.Hangs(); },
+                     .log = options_.log,
+                     .on_started = [this] { inbox_.Interrupt(); },
+                     .on_lost =
+                         [this, &scheduler] {
+                           lost_ = true;
+                           writing_.Resume();
+                           scheduler.Stop();
+                           monitor_.ExpectStop();
+                         }});
     lease_now_ = lease_.get();
+  }
+
+  // Without an election there is no regular request whose answer has a Date.
+  void ProbeClock() {
+    leasing_.Send({.target = "/version"});
+    leasing_.After(kClockProbePeriod, [this] { ProbeClock(); });
   }
 
   Result<bool> StartServers() {
     StatusPages pages{
         .health = true,
-        .live_checks = {},
+        .live_checks = {{"scheduling-thread", [this] { return heartbeat_.Problem(); }}},
         .ready_checks = {{"caches-synced",
                           [this]() -> std::optional<std::string> {
                             if (seeing_in_->ready()) return std::nullopt;
@@ -314,6 +343,10 @@ class Server {
     for (const auto& [kind, reflector] : reflecting_)
       metrics_.WatchLag(InfoOf(kind).resource, reflector->SecondsOfSilence());
     metrics_.Kept(seeing_in_->keeper().figures());
+    const LeaderLease* lease = lease_now_;
+    metrics_.SetAges({.heartbeat = std::chrono::duration<double>(heartbeat_.Look().age).count(),
+                      .lease_renewal = lease != nullptr ? lease->RenewalAgeSeconds() : std::nullopt,
+                      .clock_skew = clock_skew_.Seconds(ReadClocks())});
     return metrics_.Text();
   }
 
@@ -382,6 +415,12 @@ class Server {
     events_.Record({Lease(), true, "QueueSharesReplaced", text});
   }
 
+  std::function<void(int64_t, BootClock::time_point)> NoteDate() {
+    return [this](int64_t date_unix_s, BootClock::time_point sent) {
+      clock_skew_.Note(date_unix_s, sent, ReadClocks());
+    };
+  }
+
   const ServeOptions& options_;
   const std::string identity_;
   Credentials credentials_;
@@ -389,6 +428,8 @@ class Server {
   std::unique_ptr<SeeingIn> seeing_in_;
   ClusterMirror mirror_;
   ServeMetrics metrics_;
+  Heartbeat heartbeat_{options_.heartbeat_timeout};
+  ClockSkew clock_skew_{options_.max_clock_skew};
   std::atomic<bool> lost_ = false;
   std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
   std::atomic<LeaderLease*> lease_now_ = nullptr;
@@ -414,8 +455,10 @@ class Server {
                        std::function<void()> task) { reading_.After(delay, std::move(task)); },
        .log = options_.log}};
 
-  HttpChannel reading_{credentials_, {.name = "watches", .watchdog = true, .log = options_.log}};
-  HttpChannel leasing_{credentials_, {.name = "lease", .log = options_.log}};
+  HttpChannel reading_{
+      credentials_,
+      {.name = "watches", .watchdog = true, .on_date = NoteDate(), .log = options_.log}};
+  HttpChannel leasing_{credentials_, {.name = "lease", .on_date = NoteDate(), .log = options_.log}};
   HttpChannel writing_{
       credentials_,
       {.name = "writes",
@@ -440,6 +483,11 @@ class Server {
   Log log_;
   std::optional<SchedulingLoop> loop_;
   FileStamp config_stamp_;
+  HeartbeatMonitor monitor_{heartbeat_,
+                            {.stop_patience = kStopPatience,
+                             .log = options_.log,
+                             // Destructors would wait for the thread.
+                             .on_stop_overdue = [] { _exit(1); }}};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,13 @@ class ServeMetrics {
   // Of a kind's watch. One thread at a time.
   void WatchLag(std::string_view kind, double seconds);
   void Kept(const StateKeeper::Figures& figures);
+  // What is measured when the page is read, in seconds; none: not known. One thread at a time.
+  struct Ages {
+    double heartbeat = 0;
+    std::optional<double> lease_renewal;
+    std::optional<double> clock_skew;
+  };
+  void SetAges(const Ages& ages);
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 

@@ -111,6 +111,8 @@ std::string DescribeHold(const DrainJob& job, const DrainPlan& plan, std::string
       return "what is above its minAvailable goes first";
     case DrainHold::kGuard:
       return fmt::format("{} is protected: conformance or a PodDisruptionBudget holds it", held_by);
+    case DrainHold::kClock:
+      return "the scheduler's clock differs from the API server's";
   }
   return {};
 }

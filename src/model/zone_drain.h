@@ -57,6 +57,7 @@ enum class DrainHold : uint8_t {
   kInFlight,  // the gang would go whole, but a member is being bound
   kLater,     // surplus goes now, the gang in a later step
   kGuard,     // whoever else may go does, but a guard does not let go of `held_by`
+  kClock,     // the scheduler's clock is not trusted: nothing is drained
 };
 
 struct DrainPlan {

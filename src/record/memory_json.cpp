@@ -12,7 +12,7 @@ namespace krafla {
 // Every member is named in each of the functions: a new one does not compile until it is kept.
 
 std::string MemoryAsJson(const CycleMemory& memory) {
-  const auto& [last_evictions, job_losses, job_evictions, allowance] = memory;
+  const auto& [last_evictions, job_losses, job_evictions, allowance, clock_skew_s] = memory;
   JsonWriter json;
   json.BeginObject();
   json.Key("zones").BeginArray();
@@ -42,6 +42,7 @@ std::string MemoryAsJson(const CycleMemory& memory) {
     json.Key("held").Bool(held).Key("moreAt").Integer(more_at.ns);
     json.EndObject();
   }
+  if (clock_skew_s) json.Key("clockSkewSeconds").Integer(*clock_skew_s);
   json.EndObject();
   return json.text();
 }
@@ -118,16 +119,22 @@ Result<CycleMemory> MemoryFromJson(std::string_view json) {
     allowance.more_at = TimeIn(limits, "moreAt");
     memory.allowance = allowance;
   }
+  dom::element skew;
+  if (!root["clockSkewSeconds"].get(skew)) {
+    int64_t seconds = 0;
+    if (skew.get_int64().get(seconds)) return Fail("the clock skew in the memory is no number");
+    memory.clock_skew_s = seconds;
+  }
   return memory;
 }
 
 bool SameMemory(const CycleMemory& a, const CycleMemory& b) {
-  const auto& [a_zones, a_losses, a_evictions, a_allowance] = a;
-  const auto& [b_zones, b_losses, b_evictions, b_allowance] = b;
+  const auto& [a_zones, a_losses, a_evictions, a_allowance, a_skew] = a;
+  const auto& [b_zones, b_losses, b_evictions, b_allowance, b_skew] = b;
   const auto same = [](const auto& l, const auto& r, auto equal) {
     return std::equal(l.begin(), l.end(), r.begin(), r.end(), equal);
   };
-  return a_allowance == b_allowance &&
+  return a_allowance == b_allowance && a_skew == b_skew &&
          same(a_zones, b_zones,
               [](const auto& l, const auto& r) { return l.zone == r.zone && l.at == r.at; }) &&
          same(a_losses, b_losses,

@@ -67,6 +67,16 @@ class SchedulingLoop {
   void SetSteadyClock(std::function<int64_t()> clock) { steady_clock_ = std::move(clock); }
   // The limit per cycle holds for all cycles within this time: a cycle may follow a change at once.
   void SetSchedulePeriod(int64_t period_ns) { period_ns_ = period_ns; }
+  // The scheduler's clock differs from the API server's by so many seconds, positive when it is
+  // ahead, and is not trusted: no zone is drained and no cooldown ends. None: it is trusted.
+  void SetClockSkew(std::optional<int64_t> seconds);
+  // The scheduler's clock was set by so much. What the loop remembers stays as long ago as it was,
+  // and a cycle is due: timers are instants of that clock.
+  void ClockWasSet(int64_t by_ns);
+  // Called when a step of a cycle begins, see SessionOptions. Before the first cycle.
+  void SetOnStep(std::function<void(std::string_view step)> on_step) {
+    on_step_ = std::move(on_step);
+  }
   // Somebody else has decided the cycles before the next one: pods that are being preempted count
   // as evicted at that one.
   void CountEvictionsUnderWay() { counts_under_way_ = true; }
@@ -126,6 +136,8 @@ class SchedulingLoop {
   std::optional<int64_t> announced_until_;
   std::optional<Announcement> announcement_;
   HeldBack held_back_;
+  std::function<void(std::string_view step)> on_step_;
+  bool session_trusts_clock_ = true;
   // Kept from cycle to cycle: what it has computed follows the changes.
   std::unique_ptr<Session> session_;
   bool compares_ = false;

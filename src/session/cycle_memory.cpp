@@ -1,6 +1,9 @@
 #include "session/cycle_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 
 namespace krafla {
 
@@ -60,6 +63,28 @@ const CycleMemory::JobEvictions* CycleMemory::FindJobEvictions(std::string_view 
 
 CycleMemory::JobEvictions& CycleMemory::JobEvictionsOf(std::string_view job) {
   return EntryIn(job_evictions, job);
+}
+
+void CycleMemory::ShiftBy(int64_t ns) {
+  for (ZoneEviction& eviction : last_evictions) eviction.at = Shifted(eviction.at, ns);
+  for (JobLoss& loss : job_losses) {
+    loss.at = Shifted(loss.at, ns);
+    loss.ended = Shifted(loss.ended, ns);
+  }
+  for (JobEvictions& evictions : job_evictions)
+    for (Timestamp& time : evictions.times) time = Shifted(time, ns);
+}
+
+Timestamp Shifted(Timestamp at, int64_t by_ns) {
+  if (!at.Present()) return at;
+  int64_t ns = 0;
+  if (__builtin_add_overflow(at.ns, by_ns, &ns))
+    ns = by_ns > 0 ? std::numeric_limits<int64_t>::max() : Timestamp::kAbsentNs + 1;
+  return Timestamp{std::max(ns, Timestamp::kAbsentNs + 1)};
+}
+
+std::string DescribeClockSkew(int64_t seconds) {
+  return fmt::format("clock skew of {} s against the API server", seconds);
 }
 
 }  // namespace krafla

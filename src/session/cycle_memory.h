@@ -54,8 +54,15 @@ struct CycleMemory {
   };
   std::optional<EvictionAllowance> allowance;
 
+  // Present while the scheduler's clock differs too much from the API server's: by so many seconds,
+  // positive when it is ahead. Then no zone is drained and no cooldown ends.
+  std::optional<int64_t> clock_skew_s;
+
   const Timestamp* LastEviction(std::string_view zone) const;
   void SetLastEviction(std::string_view zone, Timestamp at);
+
+  // The clock was set by so much: what was remembered stays as long ago as it was.
+  void ShiftBy(int64_t ns);
 
   const JobLoss* FindJobLoss(std::string_view job) const;
   const JobEvictions* FindJobEvictions(std::string_view job) const;
@@ -63,5 +70,11 @@ struct CycleMemory {
   JobLoss& JobLossOf(std::string_view job);
   JobEvictions& JobEvictionsOf(std::string_view job);
 };
+
+// `at` moved by so much; an absent instant stays absent.
+Timestamp Shifted(Timestamp at, int64_t by_ns);
+
+// "clock skew of 45 s against the API server"
+std::string DescribeClockSkew(int64_t seconds);
 
 }  // namespace krafla

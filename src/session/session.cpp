@@ -21,7 +21,8 @@ Session::Session(Cluster& cluster_in, const SchedulerConfig& config_in,
       memory(options.memory != nullptr ? *options.memory : own_memory_),
       log(log_in),
       kube(cluster_in),
-      queue_reports(cluster_in.queues.size()) {
+      queue_reports(cluster_in.queues.size()),
+      on_step(options.on_step) {
   StepTimer timer(*this, "open");
   if (options.for_good) undo.ForgetWhatIsDone();
   eviction_limit.Begin(config.eviction_limits, memory);

@@ -49,6 +49,8 @@ struct SessionOptions {
   bool visits_all_jobs = false;  // also where nothing is to do: to compare with
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
+  // Called when a step of a cycle begins: "open", the name of an action, "close".
+  std::function<void(std::string_view step)> on_step = {};
   // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.
   std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks = {};
 };
@@ -107,6 +109,7 @@ class Session {
   KubeView kube;
   Table<QueueId, QueueReport> queue_reports;
 
+  const std::function<void(std::string_view step)> on_step;  // see SessionOptions
   // Filled as the steps end.
   std::vector<StepTime> step_times;
   std::vector<PluginTime> plugin_times;  // as in plugin_names()

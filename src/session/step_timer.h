@@ -1,4 +1,4 @@
-// How long a step of a cycle takes, for --stats.
+// How long a step of a cycle takes, for --stats; and that it begins, for SessionOptions::on_step.
 #pragma once
 
 #include <ctime>
@@ -22,7 +22,9 @@ class StepTimer {
       : session_(session),
         name_(std::move(name)),
         cpu_(ClockMs(CLOCK_PROCESS_CPUTIME_ID)),
-        wall_(ClockMs(CLOCK_MONOTONIC)) {}
+        wall_(ClockMs(CLOCK_MONOTONIC)) {
+    if (session_.on_step) session_.on_step(name_);
+  }
   ~StepTimer() {
     session_.step_times.push_back({std::move(name_), ClockMs(CLOCK_PROCESS_CPUTIME_ID) - cpu_,
                                    ClockMs(CLOCK_MONOTONIC) - wall_});

@@ -57,6 +57,7 @@ enum class VetoCode : uint16_t {
   kOnRevocableNode,
   kNotPreemptable,
   kEvictedTooOften,  // cdp: its job, within the eviction period
+  kClockSkew,        // tdm, cdp: the clock is not trusted (CycleMemory::clock_skew_s)
 };
 
 struct TraceEvent {

@@ -132,6 +132,8 @@ class ScenarioReader {
     constexpr int64_t kMillisecond = 1'000'000;
     scenario_.schedule_period_ns =
         fields.Duration("schedulePeriod", kMillisecond).value_or(scenario_.schedule_period_ns);
+    scenario_.max_clock_skew_ns =
+        fields.Duration("maxClockSkew").value_or(scenario_.max_clock_skew_ns);
     scenario_.recreate_after_ns =
         fields.Duration("recreateAfter").value_or(scenario_.recreate_after_ns);
     if (const YamlNode* kubelet = fields.Find("kubelet")) ReadKubelet(*kubelet);

@@ -171,6 +171,7 @@ struct Scenario {
   Timestamp until;
   uint64_t seed = 1;
   int64_t schedule_period_ns = 1'000'000'000;
+  int64_t max_clock_skew_ns = 0;  // as --max-clock-skew of krafla serve; 0: off
 
   std::vector<NodeShape> nodes;
   std::vector<std::string> manifests;  // files with the cluster at the start

@@ -46,7 +46,7 @@ class Scheduler:
     count = 0
     all = []
 
-    def __init__(self, plane, config=CONFIG, flags=(), kubeconfig=None):
+    def __init__(self, plane, config=CONFIG, flags=(), kubeconfig=None, env=None):
         Scheduler.count += 1
         name = os.path.join(plane.folder, f"krafla-{Scheduler.count}")
         self.config_path = name + ".conf"
@@ -59,6 +59,7 @@ class Scheduler:
             f"--scheduler-conf={self.config_path}", "--leader-elect=false",
             "--enable-healthz", f"--healthz-address=127.0.0.1:{self.health_port}",
             "--enable-metrics", f"--listen-address=127.0.0.1:{self.metrics_port}", *flags]
+        self.env = {**os.environ, **(env or {})}
         self.process = None
         Scheduler.all.append(self)
         self.start()
@@ -71,7 +72,7 @@ class Scheduler:
     def start(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.argv, stdout=log, stderr=log,
-                                            stdin=subprocess.DEVNULL)
+                                            stdin=subprocess.DEVNULL, env=self.env)
 
     def stop(self, number=signal.SIGTERM, patience_s=20):
         if self.process is None:

@@ -202,6 +202,8 @@ void RecordedLife::Run(int cycles) {
   for (int i = 0; i < cycles; ++i) {
     // Whenever names of what is gone are given up, nothing else is decided.
     if (dice_.Chance(20)) mirror_.Compact();
+    if (dice_.Chance(10))
+      loop_->SetClockSkew(dice_.Chance(50) ? std::optional<int64_t>(45) : std::nullopt);
     loop_->RunCycle(now_, *this);
     Churn();
     Drain();
