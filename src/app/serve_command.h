@@ -7,7 +7,7 @@
 
 namespace krafla {
 
-// Exit code: 0 told to stop, 1 leadership lost or writes left undone, 2 wrong input.
+// Exit code: 0 stopped by a signal, 1 lost the leader lease or left writes undone, 2 wrong input.
 int ServeCommand(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace krafla

@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "base/go_bool.h"
 #include "base/go_duration.h"
+#include "kube/lease_margin.h"
 #include "kube/page_process.h"
 #include "model/quantity.h"
 
@@ -66,6 +67,12 @@ constexpr Flag kFlags[] = {
     {"leader-elect-resource-name", FlagKind::kText, "volcano", "Name of the Lease"},
     {"leader-elect-resource-namespace", FlagKind::kText, "volcano-system", "Its namespace"},
     {"lock-object-namespace", FlagKind::kText, "", "The same, by its older name"},
+    {"heartbeat-timeout", FlagKind::kDuration, "60s",
+     "The scheduling thread hangs when it stays in one phase for longer: the Lease is not renewed "
+     "and /livez fails; longer than any action of a cycle takes"},
+    {"max-clock-skew", FlagKind::kDuration, "30s",
+     "While the clock differs by more from the API server's, no zone is drained and no cooldown "
+     "ends; 0: off"},
     {"enable-healthz", FlagKind::kBool, "false", "Serve /healthz and /readyz"},
     {"healthz-address", FlagKind::kText, ":11251",
      "Where; \":11251\" is every address of IPv4 and IPv6"},
@@ -252,7 +259,12 @@ class FlagReader {
   double Number(std::string_view name) const { return *ParseNumber<double>(Text(name)); }
   milliseconds Duration(std::string_view name) {
     const int64_t ns = *ParseGoDuration(Text(name));
-    if (ns <= 0) Wrong(fmt::format("--{}", name), "expected more than zero");
+    if (ns <= 0) {
+      Wrong(fmt::format("--{}", name), "expected more than zero");
+    } else if (ns % 1'000'000 != 0) {
+      Wrong(fmt::format("--{}", name),
+            fmt::format("expected whole milliseconds, got {}", Quoted(Text(name))));
+    }
     return milliseconds(std::max<int64_t>(1, ns / 1'000'000));
   }
   std::vector<std::string> Texts(std::string_view name) const {
@@ -301,6 +313,34 @@ std::optional<ListenAddress> Address(FlagReader& reader, std::string_view enable
     return std::nullopt;
   }
   return *address;
+}
+
+std::string DurationText(milliseconds duration) {
+  return FormatGoDuration(std::chrono::nanoseconds(duration).count());
+}
+
+// A request that a leader has sent at the last moment is over before another one leads.
+void CheckLeaseMargin(FlagReader& reader, const ServeOptions& options) {
+  const milliseconds least = LeastLeaseDuration(options.lease_duration, options.renew_deadline);
+  if (options.lease_duration >= least) return;
+  reader.Wrong("--leader-elect-renew-deadline",
+               fmt::format("{} + {} for a request + {} slack = {}, more than "
+                           "--leader-elect-lease-duration {}: otherwise two could lead",
+                           DurationText(options.renew_deadline),
+                           DurationText(LeaseRequestTimeout(options.renew_deadline)),
+                           DurationText(LeaseSlack(options.lease_duration)), DurationText(least),
+                           DurationText(options.lease_duration)));
+}
+
+// 0 turns it off. The API server's Date has whole seconds.
+milliseconds MaxClockSkew(FlagReader& reader) {
+  constexpr const char* kName = "max-clock-skew";
+  if (ParseGoDuration(reader.Text(kName)).value_or(-1) == 0) return milliseconds(0);
+  const milliseconds skew = reader.Duration(kName);
+  if (skew < std::chrono::seconds(2))
+    reader.Wrong("--max-clock-skew",
+                 fmt::format("expected 0 or at least 2s, got {}", Quoted(reader.Text(kName))));
+  return skew;
 }
 
 }  // namespace
@@ -364,13 +404,16 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
       reader.Wrong("--leader-elect-resource-namespace", "expected a namespace, got nothing");
     if (reader.Text("leader-elect-resource-lock") != "leases")
       reader.Wrong("--leader-elect-resource-lock", "only leases are there");
-    if (options.renew_deadline >= options.lease_duration)
-      reader.Wrong("--leader-elect-renew-deadline",
-                   "must be shorter than --leader-elect-lease-duration: otherwise two could lead");
+    CheckLeaseMargin(reader, options);
     if (options.retry_period >= options.renew_deadline)
       reader.Wrong("--leader-elect-retry-period",
                    "must be shorter than --leader-elect-renew-deadline");
   }
+  options.heartbeat_timeout = reader.Duration("heartbeat-timeout");
+  if (options.heartbeat_timeout < std::chrono::seconds(1))
+    reader.Wrong("--heartbeat-timeout", fmt::format("expected at least 1s, got {}",
+                                                    Quoted(reader.Text("heartbeat-timeout"))));
+  options.max_clock_skew = MaxClockSkew(reader);
   options.metrics_address = Address(reader, "enable-metrics", "listen-address");
   options.health_address = Address(reader, "enable-healthz", "healthz-address");
   const std::vector<std::string_view> tls_flags = {"ca-cert-file", "tls-cert-file",

@@ -182,8 +182,8 @@ TEST(ServeFlags, MistakesAreAllNamed) {
         "--kubeconfig: error: needs a value: text\n"
         "--compatibility: error: expected krafla or volcano, got \"kai\"\n"
         "--node-selector: error: expected key:value, got \"train\"\n"
-        "--leader-elect-renew-deadline: error: must be shorter than --leader-elect-lease-duration: "
-        "otherwise two could lead\n"
+        "--leader-elect-renew-deadline: error: 20s + 4s for a request + 1.5s slack = 25.5s, more "
+        "than --leader-elect-lease-duration 15s: otherwise two could lead\n"
         "--healthz-address: error: expected an address such as 127.0.0.1:8080, [::1]:8080 or "
         ":8080, got "
         "\"here\"\n");
@@ -197,6 +197,46 @@ TEST(ServeFlags, WhenAPodIsScheduledAlone) {
   Parse({"--group-of-one=soon"},
         "--group-of-one: error: expected auto, never or after=DURATION such as after=5s (0s: at "
         "once), got \"soon\"\n");
+}
+
+TEST(ServeFlags, LeaseAndRenewDeadlineLeaveRoomForARequest) {
+  EXPECT_EQ(Parse({"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s"})
+                .options.lease_duration,
+            std::chrono::seconds(15));
+  Parse({"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s",
+         "--leader-elect-retry-period=500ms"});
+  Parse({"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s"},
+        "--leader-elect-renew-deadline: error: 12s + 3s for a request + 1.5s slack = 16.5s, more "
+        "than --leader-elect-lease-duration 15s: otherwise two could lead\n");
+  Parse({"--leader-elect=false", "--leader-elect-lease-duration=15s",
+         "--leader-elect-renew-deadline=14s"});
+}
+
+TEST(ServeFlags, DurationsBelowASecondAreKeptOrRefused) {
+  const ServeFlags flags =
+      Parse({"--leader-elect-lease-duration=2500ms", "--leader-elect-renew-deadline=1250ms",
+             "--leader-elect-retry-period=125ms"});
+  EXPECT_EQ(flags.options.lease_duration, std::chrono::milliseconds(2500));
+  EXPECT_EQ(flags.options.renew_deadline, std::chrono::milliseconds(1250));
+  EXPECT_EQ(flags.options.retry_period, std::chrono::milliseconds(125));
+  Parse({"--leader-elect-retry-period=1500us"},
+        "--leader-elect-retry-period: error: expected whole milliseconds, got \"1500us\"\n");
+}
+
+TEST(ServeFlags, HeartbeatAndClockSkewHaveBounds) {
+  const ServeFlags defaults = Parse({});
+  EXPECT_EQ(defaults.options.heartbeat_timeout, std::chrono::seconds(60));
+  EXPECT_EQ(defaults.options.max_clock_skew, std::chrono::seconds(30));
+  EXPECT_EQ(Parse({"--max-clock-skew=0"}).options.max_clock_skew.count(), 0);
+  EXPECT_EQ(Parse({"--max-clock-skew=2m"}).options.max_clock_skew, std::chrono::minutes(2));
+  Parse({"--max-clock-skew=1s", "--heartbeat-timeout=500ms"},
+        "--heartbeat-timeout: error: expected at least 1s, got \"500ms\"\n"
+        "--max-clock-skew: error: expected 0 or at least 2s, got \"1s\"\n");
+  Parse({"--max-clock-skew=-3s"},
+        "--max-clock-skew: error: expected more than zero\n"
+        "--max-clock-skew: error: expected 0 or at least 2s, got \"-3s\"\n");
+  Parse({"--heartbeat-timeout=long"},
+        "--heartbeat-timeout: error: expected a duration such as 1s or 1m30s, got \"long\"\n");
 }
 
 TEST(ServeFlags, TheArgumentsOfVolcanosChartAreTaken) {

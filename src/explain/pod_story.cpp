@@ -193,16 +193,19 @@ class PodStory {
     const auto held = std::find_if(events.begin(), events.end(), [&](const TraceEvent& event) {
       if (event.kind != TraceKind::kVeto || TaskId(event.a) != pod_) return false;
       const auto code = static_cast<VetoCode>(event.code);
-      return (code == VetoCode::kBudget || code == VetoCode::kGangAtMinimum) &&
+      return (code == VetoCode::kBudget || code == VetoCode::kGangAtMinimum ||
+              code == VetoCode::kClockSkew) &&
              s_.plugin_names()[event.plugin] == "tdm";
     });
     if (held == events.end()) return;
     const std::string budget =
         DescribeBudget(c_.jobs[task_.job].budget, s_.compat.budget_precedence);
     const std::string zone(c_.Text(c_.nodes[task_.node].zone));
-    const std::string holder =
-        budget.empty() ? "its gang, which goes whole or not at all,"
-                       : fmt::format("the budget of {} ({})", c_.JobKey(task_.job), budget);
+    std::string holder = budget.empty()
+                             ? "its gang, which goes whole or not at all,"
+                             : fmt::format("the budget of {} ({})", c_.JobKey(task_.job), budget);
+    if (static_cast<VetoCode>(held->code) == VetoCode::kClockSkew && s_.memory.clock_skew_s)
+      holder = DescribeClockSkew(*s_.memory.clock_skew_s);
     held_ = fmt::format("zone {} is closed, but {} holds it there for now", zone, holder);
     size_t gone = 0;
     for (const Eviction& e : s_.plan.evictions)

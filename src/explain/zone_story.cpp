@@ -175,6 +175,8 @@ class ZoneStory {
                                 : "nobody has to leave it");
       return;
     }
+    if (in_.memory.clock_skew_s)
+      out_.facts.push_back("drain held: " + DescribeClockSkew(*in_.memory.clock_skew_s));
     Timestamp begin = in_.now;
     if (!tdm_.IsEmptied(*window_, in_.now)) {
       begin = Timestamp{change->ns - tdm_.drain_lead_ns};

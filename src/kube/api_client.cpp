@@ -41,10 +41,9 @@ Timestamp WallClock() {
   return {std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count()};
 }
 
-std::chrono::milliseconds LeftOf(std::chrono::milliseconds wait, Timestamp since, Timestamp now) {
-  const std::chrono::nanoseconds passed(ElapsedNs(since, now));
-  if (passed < std::chrono::nanoseconds(0) || passed >= wait) return std::chrono::milliseconds(0);
-  return std::chrono::ceil<std::chrono::milliseconds>(wait - passed);
+std::chrono::milliseconds LeftOf(std::chrono::milliseconds wait, SteadyTime since, SteadyTime now) {
+  if (now - since >= wait) return std::chrono::milliseconds(0);
+  return std::chrono::ceil<std::chrono::milliseconds>(wait - (now - since));
 }
 
 void InboxApiClient::Send(HttpRequest request, Done done) {

@@ -11,6 +11,8 @@
 
 namespace krafla {
 
+using SteadyTime = std::chrono::steady_clock::time_point;
+
 class ApiClient {
  public:
   using Done = std::function<void(const HttpResponse&)>;
@@ -18,7 +20,10 @@ class ApiClient {
   virtual ~ApiClient() = default;
   virtual void Send(HttpRequest request, Done done) = 0;
   virtual void After(std::chrono::milliseconds delay, std::function<void()> task) = 0;
+  // For what is written down.
   virtual Timestamp Now() const = 0;
+  // For durations: a clock that cannot be set.
+  virtual SteadyTime SteadyNow() const = 0;
 };
 
 // No answer, or one that may be another next time.
@@ -38,9 +43,8 @@ bool IsRefusedByAdmission(const HttpResponse& response);
 
 Timestamp WallClock();
 
-// What is left of a wait that began at `since`, rounded up: nothing is told too early. A clock that
-// has been set back makes nobody wait longer.
-std::chrono::milliseconds LeftOf(std::chrono::milliseconds wait, Timestamp since, Timestamp now);
+// What is left of a wait that began at `since`, rounded up: nothing is reported too early.
+std::chrono::milliseconds LeftOf(std::chrono::milliseconds wait, SteadyTime since, SteadyTime now);
 
 class InboxApiClient final : public ApiClient {
  public:
@@ -48,6 +52,7 @@ class InboxApiClient final : public ApiClient {
   void Send(HttpRequest request, Done done) override;
   void After(std::chrono::milliseconds delay, std::function<void()> task) override;
   Timestamp Now() const override { return WallClock(); }
+  SteadyTime SteadyNow() const override { return SteadyTime::clock::now(); }
 
  private:
   HttpChannel& channel_;

@@ -24,10 +24,10 @@ void CalmEvents::SayWhenDue(const std::string& key) {
   Entry& entry = entries_.at(key);
   if (entry.timer || entry.newest == entry.said) return;
   const milliseconds left =
-      entry.at.Present() ? LeftOf(calm_, entry.at, client_.Now()) : milliseconds(0);
+      entry.at ? LeftOf(calm_, *entry.at, client_.SteadyNow()) : milliseconds(0);
   if (left.count() <= 0) {
     entry.said = entry.newest;
-    entry.at = client_.Now();
+    entry.at = client_.SteadyNow();
     events_.Record(entry.said);
     return;
   }

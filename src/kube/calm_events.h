@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,7 +30,7 @@ class CalmEvents {
   struct Entry {
     EventText newest;
     EventText said;
-    Timestamp at;  // of what was said; absent: nothing was
+    std::optional<SteadyTime> at;  // of what was said; none: nothing was
     bool timer = false;
   };
 

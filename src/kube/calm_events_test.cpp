@@ -48,15 +48,29 @@ TEST_F(CalmEventsTest, TheLastWordIsTheTrueOne) {
   EXPECT_EQ(Said(), Lines{"four"}) << "the while is over";
 }
 
-TEST(LeftOf, AClockThatWasSetBackMakesNobodyWait) {
-  const Timestamp begin{1'000'000'000'000};
+TEST(LeftOf, IsRoundedUp) {
+  const SteadyTime begin{std::chrono::seconds(1000)};
   const auto left = [&](int64_t passed_ns) {
-    return LeftOf(std::chrono::milliseconds(5000), begin, {begin.ns + passed_ns}).count();
+    return LeftOf(std::chrono::milliseconds(5000), begin,
+                  begin + std::chrono::nanoseconds(passed_ns))
+        .count();
   };
   EXPECT_EQ(left(0), 5000);
   EXPECT_EQ(left(1'200'000'001), 3800);
   EXPECT_EQ(left(5'000'000'000), 0);
-  EXPECT_EQ(left(-3'600'000'000'000), 0);
+}
+
+TEST_F(CalmEventsTest, AClockThatIsSetChangesNoWait) {
+  Say("one");
+  EXPECT_EQ(Said(), Lines{"one"});
+  client.wall_set_ms = -3'600'000;
+  Say("two");
+  EXPECT_EQ(Said(), Lines{}) << "not at once";
+  client.Pass(milliseconds(10'000));
+  EXPECT_EQ(Said(), Lines{"two"});
+  client.wall_set_ms = 3'600'000;
+  Say("three");
+  EXPECT_EQ(Said(), Lines{});
 }
 
 TEST_F(CalmEventsTest, TheSameIsNotSaidAgain) {

@@ -22,9 +22,7 @@ void DesiredWrites::Want(const std::string& key, std::string wish, HttpRequest r
   if (entry.in_flight || entry.in_line || (entry.timer && !urgent)) return;
   if (urgent) return Send(key);
   const milliseconds wait =
-      entry.sent.Present()
-          ? options_.calm - milliseconds(ElapsedNs(entry.sent, client_.Now()) / 1'000'000)
-          : options_.first_delay;
+      entry.sent ? LeftOf(options_.calm, *entry.sent, client_.SteadyNow()) : options_.first_delay;
   if (wait.count() > 0) return Later(key, wait);
   Send(key);
 }
@@ -78,7 +76,7 @@ void DesiredWrites::Send(const std::string& key) {
   entry.wanted = false;
   entry.in_flight = true;
   ++in_flight_;
-  entry.sent = client_.Now();
+  entry.sent = client_.SteadyNow();
   client_.Send(entry.request, [this, key, wish = entry.wish](const HttpResponse& response) {
     Entry& sent = entries_.at(key);
     sent.in_flight = false;

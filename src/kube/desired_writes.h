@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -57,7 +58,7 @@ class DesiredWrites {
     bool timer = false;
     bool refused_by_admission = false;  // the last answer
     int failures = 0;
-    Timestamp sent;
+    std::optional<SteadyTime> sent;
   };
 
   void Send(const std::string& key);

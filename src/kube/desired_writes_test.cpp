@@ -47,6 +47,18 @@ TEST_F(DesiredWritesTest, TheLastWishCountsAndTheSameIsNotWrittenTwice) {
   EXPECT_EQ(writes->written(), 2u);
 }
 
+TEST_F(DesiredWritesTest, AClockThatIsSetBackDelaysNoWrite) {
+  Make(milliseconds(0), milliseconds(1000));
+  Want("a", "1");
+  client.Answer(200);
+  client.wall_set_ms = -3'600'000;
+  Want("a", "2");
+  client.Pass(milliseconds(999));
+  EXPECT_EQ(client.bodies.size(), 1u);
+  client.Pass(milliseconds(1));
+  EXPECT_EQ(client.bodies, (Lines{"1", "2"}));
+}
+
 TEST_F(DesiredWritesTest, AnAnswerThatMayChangeIsAskedForAgain) {
   Make(milliseconds(0), milliseconds(0));
   Want("a", "1");

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int64_t kTogetherNs = 600 * Timestamp::kNsPerSecond;
+constexpr std::chrono::seconds kTogether{600};
 constexpr int kAttempts = 6;
 
 }  // namespace
@@ -28,11 +28,13 @@ void EventRecorder::Record(EventText event) {
                                       event.about.uid, event.reason, event.message);
   const auto it = index_.find(key);
   const Timestamp now = client_.Now();
-  if (it != index_.end() && ElapsedNs(it->second->last, now) < kTogetherNs) {
+  const SteadyTime happened = client_.SteadyNow();
+  if (it != index_.end() && happened - it->second->happened < kTogether) {
     order_.splice(order_.begin(), order_, it->second);
     Remembered& known = *it->second;
     ++known.count;
     known.last = now;
+    known.happened = happened;
     known.more = true;
     if (known.stored && !known.in_flight) Count(key);
     return;
@@ -45,7 +47,7 @@ void EventRecorder::Record(EventText event) {
     ++dropped_;
     return;
   }
-  order_.push_front({.key = key, .last = now});
+  order_.push_front({.key = key, .last = now, .happened = happened});
   index_.emplace(key, order_.begin());
   if (order_.size() > options_.most_remembered) {
     index_.erase(order_.back().key);

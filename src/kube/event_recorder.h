@@ -36,7 +36,8 @@ class EventRecorder {
     std::string key;
     std::string path;  // of the event on the server
     int count = 1;
-    Timestamp last;
+    Timestamp last;       // for what is written
+    SteadyTime happened;  // the same, for the time together
     bool stored = false;  // the server has it
     bool in_flight = false;
     bool more = false;  // it has happened again since what was sent last

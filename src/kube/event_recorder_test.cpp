@@ -39,6 +39,16 @@ TEST_F(EventRecorderTest, TheSameWordsAreCounted) {
   EXPECT_EQ(recorder.dropped(), 0u);
 }
 
+TEST_F(EventRecorderTest, AClockThatIsSetBackMakesNoEventLastLonger) {
+  recorder.Record(Text());
+  client.Answer(201);
+  client.wall_set_ms = -3'600'000;
+  client.Pass(milliseconds(600'000));
+  recorder.Record(Text());
+  ASSERT_EQ(client.requests.size(), 2u);
+  EXPECT_TRUE(client.requests[1].starts_with("POST")) << "after ten minutes it is a new one";
+}
+
 TEST_F(EventRecorderTest, WhatIsGivenUpIsCounted) {
   recorder.Record(Text("1"));
   recorder.Record(Text("2"));

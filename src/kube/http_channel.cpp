@@ -1,6 +1,7 @@
 #include "kube/http_channel.h"
 
 #include <curl/curl.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <array>
@@ -111,6 +112,7 @@ class HttpChannel::Impl {
     milliseconds time_limit{0};  // the request's, or less; 0: none
     Clock::time_point deadline = Clock::time_point::max();
     Clock::time_point sent_at;
+    BootClock::time_point sent_boot;
   };
 
   // A handle that is set up for whoever we are and whom we trust: what differs from request to
@@ -290,6 +292,7 @@ class HttpChannel::Impl {
     }
     transfer->sent = true;
     transfer->sent_at = now;
+    transfer->sent_boot = BootClock::now();
     transfers_.emplace(easy, std::move(transfer));
     curl_multi_add_handle(multi_, easy);
   }
@@ -320,6 +323,7 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t.error);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, &t);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, &t);
+    curl_easy_setopt(e, CURLOPT_PREREQDATA, &t);
     curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, static_cast<long>(t.time_limit.count()));
     SetAddress(e, credentials_.connection(), t.request.target, connect_to_);
     SetHeaders(t);
@@ -342,6 +346,7 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, &SetSocketOptions);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, &OnBody);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, &OnHeader);
+    curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, &OnConnected);
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's are not the server's
     if (!to.proxy_url.empty()) curl_easy_setopt(e, CURLOPT_PROXY, to.proxy_url.c_str());
     if (to.server.starts_with("https://")) SetTls(t);
@@ -408,10 +413,18 @@ class HttpChannel::Impl {
     }
   }
 
+  // There is a connection: the request leaves now. It may have waited for that.
+  static int OnConnected(void* data, char*, char*, int, int) {
+    const Transfer& t = *static_cast<Transfer*>(data);
+    const bool too_late = !t.is_probe && t.channel->SendUntil() <= Clock::now();
+    return too_late ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  }
+
   static size_t OnHeader(char* text, size_t size, size_t count, void* data) {
     Transfer& t = *static_cast<Transfer*>(data);
     t.channel->Heard();
     const std::string_view line(text, size * count);
+    t.channel->NoteDate(t, line);
     // An empty line is the last one.
     if ((t.request.on_open || t.request.on_data) && (line == "\r\n" || line == "\n")) {
       long status = 0;
@@ -422,6 +435,19 @@ class HttpChannel::Impl {
       }
     }
     return line.size();
+  }
+
+  void NoteDate(const Transfer& t, std::string_view line) {
+    constexpr std::string_view kName = "date:";
+    if (!options_.on_date || line.size() <= kName.size() ||
+        strncasecmp(line.data(), kName.data(), kName.size()) != 0)
+      return;
+    const Clock::time_point now = Clock::now();
+    if (now < next_date_) return;
+    const time_t date = curl_getdate(std::string(line.substr(kName.size())).c_str(), nullptr);
+    if (date <= 0) return;  // says nothing
+    next_date_ = now + std::chrono::seconds(1);
+    options_.on_date(date, t.sent_boot);
   }
 
   void Heard() {
@@ -489,8 +515,9 @@ class HttpChannel::Impl {
   void Finish(std::unique_ptr<Transfer> transfer, std::string error) {
     if (transfer->easy != nullptr) {
       // Nothing of the request that ends here may be found in the next one.
-      for (const CURLoption option : {CURLOPT_PRIVATE, CURLOPT_ERRORBUFFER, CURLOPT_WRITEDATA,
-                                      CURLOPT_HEADERDATA, CURLOPT_HTTPHEADER, CURLOPT_POSTFIELDS})
+      for (const CURLoption option :
+           {CURLOPT_PRIVATE, CURLOPT_ERRORBUFFER, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA,
+            CURLOPT_PREREQDATA, CURLOPT_HTTPHEADER, CURLOPT_POSTFIELDS})
         curl_easy_setopt(transfer->easy, option, nullptr);
       if (spare_.size() < kMostSpareHandles) {
         spare_.push_back({transfer->easy, transfer->identity, ca_generation_});
@@ -663,7 +690,8 @@ class HttpChannel::Impl {
   std::string ca_;
   uint64_t ca_generation_ = 1;
   Clock::time_point heard_ = Clock::now();
-  bool said_silent_ = false;  // that nothing is heard was logged
+  Clock::time_point next_date_;  // that is looked at
+  bool said_silent_ = false;     // that nothing is heard was logged
   bool probing_ = false;
   bool reconnect_ = false;
   bool rate_limited_ = false;

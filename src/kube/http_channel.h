@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/clocks.h"
 #include "kube/credentials.h"
 
 namespace krafla {
@@ -89,6 +90,9 @@ struct HttpChannelOptions {
   // On the channel's thread, once for each request that was sent; of a stream when it opens. Must
   // not block.
   std::function<void(const RequestOutcome& outcome)> on_outcome;
+  // The Date of an answer, in seconds since 1970, with the moment at which its request was handed
+  // to the connection. About once a second at most, on the channel's thread.
+  std::function<void(int64_t date_unix_s, BootClock::time_point sent)> on_date;
   std::function<void(const std::string& line)> log;
 };
 

@@ -275,6 +275,43 @@ TEST_F(KeptBackTest, AtTheEndAllIsCutOffAndNothingIsSentAnyMore) {
   EXPECT_TRUE(channel.Ask(Get("/hello")).kept_back);
 }
 
+// It was still to be sent when it was taken up, and no more when there was a connection for it.
+TEST_F(HttpChannelTest, ARequestThatWaitedForItsConnectionIsNotSentTooLate) {
+  std::atomic<int> left = 1'000;  // so many times the answer is "yes"
+  HttpChannel channel(*credentials, {.name = "t", .send_until = [&] {
+                                       return left-- > 0 ? Clock::now() + milliseconds(10'000)
+                                                         : Clock::time_point::min();
+                                     }});
+  std::this_thread::sleep_for(milliseconds(50));  // it waits
+  left = 2;                                       // it wakes, and takes the request up
+  EXPECT_TRUE(channel.Ask(Get("/held")).kept_back);
+  EXPECT_EQ(held, 0);
+}
+
+TEST_F(HttpChannelTest, TheDateOfAnAnswerIsReported) {
+  server.Get("/dated", [](const httplib::Request&, httplib::Response& response) {
+    response.set_header("Date", "Sun, 08 Mar 2026 20:00:00 GMT");
+  });
+  server.Get("/undated", [](const httplib::Request&, httplib::Response& response) {
+    response.set_header("Date", "soon");
+  });
+  std::atomic<int64_t> date = 0;
+  std::atomic<int> dates = 0;
+  const BootClock::time_point begin = BootClock::now();
+  HttpChannel channel(*credentials,
+                      {.name = "t", .on_date = [&](int64_t unix_s, BootClock::time_point sent) {
+                         EXPECT_GE(sent, begin);
+                         EXPECT_LE(sent, BootClock::now());
+                         date = unix_s;
+                         ++dates;
+                       }});
+  EXPECT_TRUE(channel.Ask(Get("/undated")).ok());
+  EXPECT_EQ(dates, 0);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(channel.Ask(Get("/dated")).ok());
+  EXPECT_EQ(date, 1'773'000'000);
+  EXPECT_EQ(dates, 1) << "one a second is enough";
+}
+
 TEST_F(HttpChannelTest, ATimeThatGoesOnKeepsNothingBack) {
   HttpChannel channel(*credentials, {.name = "test", .send_until = [] {
                                        return Clock::now() + std::chrono::seconds(30);

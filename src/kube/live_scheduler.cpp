@@ -25,6 +25,12 @@ constexpr milliseconds kAtEnd{50};
 constexpr milliseconds kBetweenTakes{3};
 constexpr std::chrono::minutes kPatienceInTrouble{5};
 
+// Of the heartbeat, while a cycle runs.
+std::string PhaseOf(std::string_view step) {
+  if (step == "open" || step == "close") return fmt::format("cycle: {} session", step);
+  return fmt::format("cycle: action {}", step);
+}
+
 ObjectRef RefOf(const Cluster& c, TaskId id) {
   if (!id.valid()) return {};
   const Task& task = c.tasks[id];
@@ -56,16 +62,22 @@ LiveScheduler::LiveScheduler(Parts parts, SchedulingLoop& loop, Options options)
       quarantine_reports_(parts_.mirror, loop_, parts_.events, parts_.metrics,
                           {.scheduler = options_.scheduler,
                            .note = options_.quarantine_note,
-                           .log = [this](const std::string& line) { Log(line); }}) {
+                           .log = [this](const std::string& line) { Log(line); }}),
+      clock_reports_(parts_.events, {.skew = options_.clock_skew,
+                                     .clocks = options_.clocks,
+                                     .scheduler = options_.scheduler,
+                                     .log = [this](const std::string& line) { Log(line); }}) {
   loop_.RecoverFromFailedChecks(
       {.quarantine =
            [this](const SchedulingLoop::BrokenObject& object) { return LeaveOut(object); },
        .on_skip = options_.on_skip,
-       .on_trial = {}});
+       .on_trial = [this] { Enter("cycle: looking for the object at fault"); }});
   loop_.SetSteadyClock([] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
         .count();
   });
+  if (options_.heartbeat != nullptr)
+    loop_.SetOnStep([this](std::string_view step) { Enter(PhaseOf(step)); });
   loop_.SetSchedulePeriod(std::chrono::nanoseconds(options_.schedule_period).count());
   loop_.SetFollowsChanges(options_.coalescing < options_.schedule_period);
 }
@@ -81,14 +93,17 @@ void LiveScheduler::Stop() {
 
 bool LiveScheduler::Take(Clock::time_point until) {
   // In a stream of news and answers each costs less when they are taken together.
+  Enter("waiting for changes");
   std::this_thread::sleep_until(std::min(until, taken_at_ + kBetweenTakes));
   Inbox::Batch batch = parts_.inbox.Take(until);
   taken_at_ = Clock::now();
+  Enter("reading changes");
   for (ObjectMessage& message : batch.objects) {
     something_new_ = something_new_ || !IsKnown(message);
     parts_.mirror.Apply(std::move(message));
   }
   parts_.mirror.RetryQuarantined();
+  Enter("reading answers");
   for (auto& task : batch.tasks) task();
   return !stop_;
 }
@@ -114,13 +129,15 @@ bool LiveScheduler::Run(milliseconds patience) {
     if (!ready_ && parts_.mirror.synced()) {
       ready_ = true;
       Log(fmt::format(
-          "in step with the cluster nodes={} pods={} podgroups={} queues={}",
+          "caches synced nodes={} pods={} podgroups={} queues={}",
           parts_.mirror.Count(WatchedKind::kNode), parts_.mirror.Count(WatchedKind::kPod),
           parts_.mirror.Count(WatchedKind::kPodGroup), parts_.mirror.Count(WatchedKind::kQueue)));
       if (options_.on_ready) options_.on_ready();
     }
     CheckConfig();
     const bool leading = ready_ && options_.may_write();
+    Enter("preparing a cycle");
+    clock_reports_.Follow(loop_, leading);
     parts_.mirror.SetFollows(!leading);
     if (leading) {
       // Whoever led before us may have evicted since we last looked.
@@ -134,6 +151,7 @@ bool LiveScheduler::Run(milliseconds patience) {
     } else if (!has_led_) {
       parts_.mirror.TakeChangedGroups();  // nobody else does
     }
+    Enter("reporting");
     led_ = leading;
     has_led_ = has_led_ || leading;
     eviction_reports_.Follow(loop_, Clock::now());
@@ -150,6 +168,7 @@ bool LiveScheduler::Run(milliseconds patience) {
   parts_.statuses.Flush();
   while (!Idle() && Clock::now() < deadline && options_.may_write())
     Take(std::min(deadline, Clock::now() + kAtEnd));
+  Enter({});  // it ends
   return Idle() && !gave_up_;
 }
 
@@ -180,7 +199,7 @@ bool LiveScheduler::LeaveOut(const SchedulingLoop::BrokenObject& object) {
 
 LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
   const auto now = Clock::now();
-  auto wake = now + std::chrono::seconds(60);
+  auto wake = now + std::max(options_.longest_wait, milliseconds(1));
   if (options_.changed_config) wake = std::min(wake, config_check_);
   if (const std::optional<int64_t> release = parts_.mirror.next_release_ns())
     wake = std::min(wake, Clock::time_point(std::chrono::nanoseconds(*release)));
@@ -196,15 +215,16 @@ LiveScheduler::Clock::time_point LiveScheduler::NextWake() const {
         3 * last_cycle_, least, std::max<Clock::duration>(options_.schedule_period, least));
     wake = std::min(wake, *changed_since_ + delay);
   }
+  // Instants of the wall clock. One that is set makes a cycle due (ClockReports).
   if (const std::optional<Timestamp> timer = loop_.next_timer()) {
-    const std::chrono::nanoseconds left(timer->ns - WallClock().ns);
+    const std::chrono::nanoseconds left(timer->ns - options_.clocks().wall.ns);
     wake = std::min(wake, now + std::max(left, std::chrono::nanoseconds(0)));
   }
   return wake;
 }
 
 void LiveScheduler::MaybeRunCycle() {
-  const Timestamp now = WallClock();
+  const Timestamp now = options_.clocks().wall;
   if (!loop_.IsDue(now)) {
     changed_since_.reset();
     return;
@@ -221,11 +241,13 @@ void LiveScheduler::MaybeRunCycle() {
 
 void LiveScheduler::RunCycle(Timestamp now) {
   loop_.RunCycle(now, *this);
+  Enter("writing");
   for (BindOrder& order : std::exchange(binds_with_volumes_, {}))
     parts_.effects.Bind(std::move(order));
 }
 
 void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) {
+  Enter("cycle: handing over decisions");
   const Cluster& c = session.cluster;
   const double wall_ms =
       std::chrono::duration<double, std::milli>(Clock::now() - cycle_begin_).count();
@@ -294,6 +316,7 @@ void LiveScheduler::ReportPassedOver(const Cluster& c, JobId id) {
 
 void LiveScheduler::CheckConfig() {
   if (!options_.changed_config || Clock::now() < config_check_) return;
+  Enter("reading the configuration");
   config_check_ = Clock::now() + kConfigPeriod;
   if (std::optional<SchedulerConfig> config = options_.changed_config())
     SetConfig(std::move(*config));

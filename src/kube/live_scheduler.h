@@ -13,9 +13,13 @@
 #include <optional>
 #include <string>
 
+#include "kube/clock_reports.h"
+#include "kube/clock_skew.h"
+#include "kube/clocks.h"
 #include "kube/cluster_mirror.h"
 #include "kube/effects.h"
 #include "kube/eviction_reports.h"
+#include "kube/heartbeat.h"
 #include "kube/inbox.h"
 #include "kube/quarantine_reports.h"
 #include "kube/serve_metrics.h"
@@ -57,6 +61,11 @@ class LiveScheduler final : public DecisionSink {
     QuarantineNote* quarantine_note = nullptr;  // for the pages
     // These actions are skipped from now on, because internal checks fail in them.
     std::function<void(const std::vector<std::string>& actions)> on_skip;
+    Heartbeat* heartbeat = nullptr;   // told of each phase of the thread
+    ClockSkew* clock_skew = nullptr;  // null: clocks are not compared
+    ReadClocksFn clocks = &ReadClocks;
+    // The thread looks at its clocks and says that it is alive at least so often.
+    std::chrono::milliseconds longest_wait{10'000};
   };
 
   LiveScheduler(Parts parts, SchedulingLoop& loop, Options options);
@@ -94,6 +103,9 @@ class LiveScheduler final : public DecisionSink {
   bool Idle() const;
   void SetLevels();
   void Log(const std::string& line);
+  void Enter(std::string_view phase) {
+    if (options_.heartbeat != nullptr) options_.heartbeat->Enter(phase);
+  }
 
   Parts parts_;
   SchedulingLoop& loop_;
@@ -107,6 +119,7 @@ class LiveScheduler final : public DecisionSink {
   QuarantineReports quarantine_reports_;
   std::optional<Clock::time_point> no_cycle_since_;
   bool gave_up_ = false;
+  ClockReports clock_reports_;
   std::optional<Clock::time_point> changed_since_;
   bool something_new_ = true;  // since the last cycle; see IsKnown
   Clock::time_point taken_at_;

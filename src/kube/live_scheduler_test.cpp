@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
+#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -205,6 +207,50 @@ TEST_F(LiveSchedulerTest, JobsThatEvictEachOtherInTurnAreReported) {
       EXPECT_NE(body.find(R"("type":"Warning")"), body.npos) << body;
     }
   EXPECT_NE(metrics.Text().find("krafla_eviction_loops_total 1"), std::string::npos);
+}
+
+TEST_F(LiveSchedulerTest, TheHeartbeatNamesThePhaseInWhichTheThreadHangs) {
+  Heartbeat heartbeat(std::chrono::milliseconds(50));
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  scheduler.emplace(
+      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+      LiveScheduler::Options{.may_write = [] { return true; },
+                             .on_cycle = [&](const Session&, const std::vector<JobPhaseChange>&,
+                                             double) { released.wait(); },
+                             .heartbeat = &heartbeat});
+  std::thread hanging([&] { Cycle(); });
+  while (!heartbeat.Hangs()) std::this_thread::yield();
+  EXPECT_EQ(heartbeat.Look().phase, "cycle: handing over decisions");
+  EXPECT_TRUE(heartbeat.Problem()->ends_with("phase \"cycle: handing over decisions\""));
+  release.set_value();
+  hanging.join();
+  EXPECT_FALSE(heartbeat.Hangs());
+}
+
+TEST_F(LiveSchedulerTest, EachActionOfACycleIsAPhase) {
+  Lines steps;
+  loop->SetOnStep([&](std::string_view step) { steps.emplace_back(step); });
+  Cycle();
+  EXPECT_EQ(steps, (Lines{"open", "enqueue", "allocate", "preempt", "close"}));
+}
+
+// While nothing happens too, often enough for any bound.
+TEST_F(LiveSchedulerTest, AnIdleThreadIsAlive) {
+  Heartbeat heartbeat(std::chrono::milliseconds(600));
+  scheduler.emplace(
+      LiveScheduler::Parts{inbox, *mirror, *effects, *statuses, *events, metrics, client}, *loop,
+      LiveScheduler::Options{.may_write = [] { return true; },
+                             .heartbeat = &heartbeat,
+                             .longest_wait = std::chrono::milliseconds(20)});
+  std::thread thread([&] { scheduler->Run(std::chrono::milliseconds(0)); });
+  for (int i = 0; i < 400; ++i) {
+    EXPECT_FALSE(heartbeat.Hangs()) << heartbeat.Look().phase;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  scheduler->Stop();
+  thread.join();
+  EXPECT_EQ(heartbeat.Look().phase, "");
 }
 
 TEST_F(LiveSchedulerTest, NothingIsWrittenAboutAGroupThatExistsHereOnly) {

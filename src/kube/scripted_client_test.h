@@ -26,7 +26,10 @@ class ScriptedClient final : public ApiClient {
   void After(std::chrono::milliseconds delay, std::function<void()> task) override {
     timers_.emplace(now_ms_ + delay.count(), std::move(task));
   }
-  Timestamp Now() const override { return {1'773'000'000'000'000'000 + now_ms_ * 1'000'000}; }
+  Timestamp Now() const override {
+    return {1'773'000'000'000'000'000 + (now_ms_ + wall_set_ms) * 1'000'000};
+  }
+  SteadyTime SteadyNow() const override { return SteadyTime(std::chrono::milliseconds(now_ms_)); }
 
   // The oldest open request is answered.
   void Answer(int status, std::string body = "{}",
@@ -64,6 +67,7 @@ class ScriptedClient final : public ApiClient {
 
   std::vector<std::string> requests;
   std::vector<std::string> bodies;
+  int64_t wall_set_ms = 0;  // by so much the wall clock was set
 
  private:
   std::deque<Done> waiting_;

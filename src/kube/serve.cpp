@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,10 +20,12 @@
 #include "base/recovery.h"
 #include "kube/api_client.h"
 #include "kube/check_drill.h"
+#include "kube/clock_skew.h"
 #include "kube/cluster_mirror.h"
 #include "kube/credentials.h"
 #include "kube/effects.h"
 #include "kube/event_recorder.h"
+#include "kube/heartbeat.h"
 #include "kube/http_channel.h"
 #include "kube/leader_lease.h"
 #include "kube/live_scheduler.h"
@@ -44,6 +47,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPatienceAtEnd{7'000};  // what follows it leaves the end within ten seconds
 constexpr milliseconds kExecPluginGrace{3'000};  // for an exec plugin that runs at the end
+// A scheduling thread that does not end by then hangs: the process ends without it.
+constexpr milliseconds kStopPatience = kPatienceAtEnd + milliseconds(5'000);
+constexpr milliseconds kClockProbePeriod{10'000};
 
 std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
   std::vector<WatchedKind> kinds;
@@ -93,6 +99,11 @@ std::string TrustOf(const KubeConnection& connection) {
     return fmt::format("Trusted: certificate-authority-data of {}.", connection.origin);
   return fmt::format("{} names neither: the certificates of the system are trusted.",
                      connection.origin);
+}
+
+std::string SignalName(int number) {
+  const char* name = sigabbrev_np(number);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
 }
 
 std::string HostName() {
@@ -210,12 +221,16 @@ class Server {
          .on_skip =
              [this](const std::vector<std::string>& actions) {
                seeing_in_->tap().OnSkippedActions(actions);
-             }});
+             },
+         .heartbeat = &heartbeat_,
+         .clock_skew = &clock_skew_,
+         .longest_wait = std::min(milliseconds(10'000), options_.heartbeat_timeout / 3)});
     ReportReplacedShares(loop_->config());
     SignalWaiter signals(blocked, [&](int number) {
-      options_.log(fmt::format("told to stop signal={}", number));
+      options_.log(fmt::format("received {}, shutting down", SignalName(number)));
       credentials_.Stop(kExecPluginGrace);
       scheduler.Stop();
+      monitor_.ExpectStop();
     });
     for (const WatchedKind kind : KindsFor(options_)) {
       reflectors_.push_back(std::make_unique<Reflector>(
@@ -228,10 +243,16 @@ class Server {
       const std::scoped_lock lock(page_mutex_);
       reflecting_.emplace_back(kind, reflectors_.back().get());
     }
-    if (options_.leader_elect) StartElection(scheduler);
+    if (options_.leader_elect) {
+      StartElection(scheduler);
+    } else {
+      ProbeClock();
+    }
     const bool all_written = scheduler.Run(kPatienceAtEnd);
     const bool lost = lost_;
-    if (!all_written && !lost) options_.log("some writes were left undone");
+    if (!all_written && !lost)
+      options_.log(fmt::format("shutting down with writes left undone after {} s",
+                               kPatienceAtEnd.count() / 1000));
     seeing_in_->pages().Stop();
     // What is still under way must not meet the work of whoever leads next.
     writing_.CutOff();
@@ -260,30 +281,38 @@ class Server {
   }
 
   void StartElection(LiveScheduler& scheduler) {
-    lease_ =
-        std::make_unique<LeaderLease>(leasing_, outages_,
-                                      LeaseOptions{.ns = options_.lease_namespace,
-                                                   .name = options_.lease_name,
-                                                   .identity = identity_,
-                                                   .lease_duration = options_.lease_duration,
-                                                   .renew_deadline = options_.renew_deadline,
-                                                   .retry_period = options_.retry_period,
-                                                   .log = options_.log,
-                                                   .on_started = [this] { inbox_.Interrupt(); },
-                                                   .on_lost =
-                                                       [this, &scheduler] {
-                                                         lost_ = true;
-                                                         credentials_.Stop(kExecPluginGrace);
-                                                         writing_.Resume();
-                                                         scheduler.Stop();
-                                                       }});
+    lease_ = std::make_unique<LeaderLease>(
+        leasing_, outages_,
+        LeaseOptions{.ns = options_.lease_namespace,
+                     .name = options_.lease_name,
+                     .identity = identity_,
+                     .lease_duration = options_.lease_duration,
+                     .renew_deadline = options_.renew_deadline,
+                     .retry_period = options_.retry_period,
+                     .healthy = [this] { return !heartbeat_.Hangs(); },
+                     .log = options_.log,
+                     .on_started = [this] { inbox_.Interrupt(); },
+                     .on_lost =
+                         [this, &scheduler] {
+                           lost_ = true;
+                           credentials_.Stop(kExecPluginGrace);
+                           writing_.Resume();
+                           scheduler.Stop();
+                           monitor_.ExpectStop();
+                         }});
     lease_now_ = lease_.get();
+  }
+
+  // Without an election there is no regular request whose answer has a Date.
+  void ProbeClock() {
+    leasing_.Send({.target = "/version"});
+    leasing_.After(kClockProbePeriod, [this] { ProbeClock(); });
   }
 
   Result<bool> StartServers() {
     StatusPages pages{
         .health = true,
-        .live_checks = {},
+        .live_checks = {{"scheduling-thread", [this] { return heartbeat_.Problem(); }}},
         .ready_checks = {{"caches-synced",
                           [this]() -> std::optional<std::string> {
                             if (seeing_in_->ready()) return std::nullopt;
@@ -361,6 +390,10 @@ class Server {
     metrics_.Kept(seeing_in_->keeper().figures());
     metrics_.CountPageProcesses(seeing_in_->processes().counts(),
                                 seeing_in_->processes().running());
+    const LeaderLease* lease = lease_now_;
+    metrics_.SetAges({.heartbeat = std::chrono::duration<double>(heartbeat_.Look().age).count(),
+                      .lease_renewal = lease != nullptr ? lease->RenewalAgeSeconds() : std::nullopt,
+                      .clock_skew = clock_skew_.Seconds(ReadClocks())});
     return metrics_.Text();
   }
 
@@ -429,6 +462,12 @@ class Server {
     events_.Record({Lease(), true, "QueueSharesReplaced", text});
   }
 
+  std::function<void(int64_t, BootClock::time_point)> NoteDate() {
+    return [this](int64_t date_unix_s, BootClock::time_point sent) {
+      clock_skew_.Note(date_unix_s, sent, ReadClocks());
+    };
+  }
+
   const ServeOptions& options_;
   const CheckDrill& drill_;
   const std::string identity_;
@@ -437,6 +476,8 @@ class Server {
   std::unique_ptr<SeeingIn> seeing_in_;
   ClusterMirror mirror_;
   ServeMetrics metrics_{std::string_view(options_.version).substr(options_.version.find(' ') + 1)};
+  Heartbeat heartbeat_{options_.heartbeat_timeout};
+  ClockSkew clock_skew_{options_.max_clock_skew};
   std::atomic<bool> lost_ = false;
   std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
   std::atomic<LeaderLease*> lease_now_ = nullptr;
@@ -470,10 +511,12 @@ class Server {
                        {.name = "watches",
                         .watchdog = true,
                         .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
+                        .on_date = NoteDate(),
                         .log = options_.log}};
   HttpChannel leasing_{credentials_,
                        {.name = "lease",
                         .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
+                        .on_date = NoteDate(),
                         .log = options_.log}};
   HttpChannel writing_{
       credentials_,
@@ -506,6 +549,11 @@ class Server {
   Log log_;
   std::optional<SchedulingLoop> loop_;
   FileStamp config_stamp_;
+  HeartbeatMonitor monitor_{heartbeat_,
+                            {.stop_patience = kStopPatience,
+                             .log = options_.log,
+                             // Destructors would wait for the thread.
+                             .on_stop_overdue = [] { _exit(1); }}};
 };
 
 }  // namespace

@@ -47,6 +47,11 @@ struct ServeOptions {
   std::chrono::milliseconds renew_deadline{10'000};
   std::chrono::milliseconds retry_period{2'000};
 
+  // The scheduling thread hangs when it stays in one phase for longer.
+  std::chrono::milliseconds heartbeat_timeout{60'000};
+  // Against the API server; beyond it no zone is drained and no cooldown ends. 0: off.
+  std::chrono::milliseconds max_clock_skew{30'000};
+
   std::optional<ListenAddress> metrics_address;  // none: no such server
   std::optional<ListenAddress> health_address;
   std::optional<TlsFiles> health_tls;  // none: plain HTTP
@@ -67,7 +72,8 @@ struct ServeOptions {
 // The first line of the log: which program, for which cluster, by which configuration.
 std::string StartLine(const ServeOptions& options, const KubeConnection& connection);
 
-// Exit code: 0 told to stop and everything was written; 1 leadership lost or writes left undone;
+// Exit code: 0 stopped by a signal and everything was written; 1 lost the leader lease, left writes
+// undone, or the scheduling thread hung;
 // 2 wrong input. Blocks SIGTERM and SIGINT for its threads and waits for them.
 int Serve(const ServeOptions& options, Diagnostics& diagnostics);
 

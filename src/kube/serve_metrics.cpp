@@ -202,6 +202,15 @@ struct ServeMetrics::Families {
   ByLabel<Gauge> watch_lag{GaugeFamily(registry, "krafla_watch_lag_seconds",
                                        "Since the last word of a watch, a bookmark at least"),
                            "kind"};
+  Gauge& heartbeat_age = GaugeFamily(registry, "krafla_heartbeat_age_seconds",
+                                     "Since the scheduling thread entered the phase it is in")
+                             .Add({});
+  Family<Gauge>& lease_age =
+      GaugeFamily(registry, "krafla_lease_renewal_age_seconds",
+                  "Since the leader lease was seen to be renewed, by this replica or another one");
+  Family<Gauge>& clock_skew =
+      GaugeFamily(registry, "krafla_clock_skew_seconds",
+                  "By how much this machine's clock is ahead of the API server's");
   Gauge& state_bytes =
       GaugeFamily(registry, "krafla_state_bytes", "Texts of objects kept for those who look in")
           .Add({});
@@ -362,6 +371,13 @@ void ServeMetrics::CountPageProcesses(const PageProcesses::Counts& counts, int r
     seen = count;
   }
   f.page_processes_running.Set(running);
+}
+
+// A figure that is not known is not on the page.
+void ServeMetrics::SetAges(const Ages& ages) {
+  families_->heartbeat_age.Set(ages.heartbeat);
+  if (ages.lease_renewal) families_->lease_age.Add({}).Set(*ages.lease_renewal);
+  if (ages.clock_skew) families_->clock_skew.Add({}).Set(*ages.clock_skew);
 }
 
 void ServeMetrics::ConfigReload(bool taken) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,13 @@ class ServeMetrics {
   void Request(const RequestOutcome& outcome);
   // Since the start, and now. One thread at a time.
   void CountPageProcesses(const PageProcesses::Counts& counts, int running);
+  // What is measured when the page is read, in seconds; none: not known. One thread at a time.
+  struct Ages {
+    double heartbeat = 0;
+    std::optional<double> lease_renewal;
+    std::optional<double> clock_skew;
+  };
+  void SetAges(const Ages& ages);
   // A configuration was read again: taken, or refused.
   void ConfigReload(bool taken);
 

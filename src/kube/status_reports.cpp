@@ -251,9 +251,9 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
   wanted.room_is_made = waits && waits->room_is_made;
   memo.held.reset();
   if (!waits || !waits->lacks_pods) {
-    memo.short_at = {};
+    memo.short_at.reset();
   } else {
-    if (!memo.short_at.Present()) memo.short_at = client_.Now();
+    if (!memo.short_at) memo.short_at = client_.SteadyNow();
     if (GraceLeft(memo).count() > 0) {
       // Its pods may be on their way.
       memo.held = wanted;
@@ -265,7 +265,7 @@ void StatusReports::ReportGroup(const Session& session, JobId id) {
 }
 
 milliseconds StatusReports::GraceLeft(const GroupMemo& memo) const {
-  return LeftOf(options_.grace, memo.short_at, client_.Now());
+  return LeftOf(options_.grace, *memo.short_at, client_.SteadyNow());
 }
 
 void StatusReports::SetGroupTimer(const std::string& key, GroupMemo& memo) {
@@ -333,6 +333,7 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const st
   if (known == waiting_.end()) {
     known = waiting_.try_emplace(std::string(c.Text(task.uid))).first;
     known->second.since = client_.Now();
+    known->second.began = client_.SteadyNow();
   }
   WaitingMemo& memo = known->second;
   memo.cycle = cycle_;
@@ -353,7 +354,7 @@ void StatusReports::ReportWaitingPod(const Session& session, TaskId id, const st
 void StatusReports::SetPodTimer(WaitingMemo& memo) {
   if (memo.timer && *memo.timer <= memo.patience) return;
   memo.timer = memo.patience;
-  client_.After(LeftOf(memo.patience, memo.since, client_.Now()),
+  client_.After(LeftOf(memo.patience, memo.began, client_.SteadyNow()),
                 [this, uid = memo.pod.uid] { TellPod(uid); });
 }
 
@@ -363,7 +364,7 @@ void StatusReports::TellPod(const std::string& uid) {
   WaitingMemo& memo = it->second;
   if (memo.announced) return;
   memo.timer.reset();
-  if (LeftOf(memo.patience, memo.since, client_.Now()).count() > 0) return SetPodTimer(memo);
+  if (LeftOf(memo.patience, memo.began, client_.SteadyNow()).count() > 0) return SetPodTimer(memo);
   memo.announced = true;
   if (!memo.written) WritePod(memo, false);
   writer_.AnnouncePod(memo.pod, memo.message, !memo.node.empty());

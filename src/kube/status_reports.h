@@ -59,10 +59,10 @@ class StatusReports {
 
  private:
   struct GroupMemo {
-    size_t hash = 0;     // of what was wanted when it was looked at last
-    size_t words = 0;    // of that without its counts
-    bool stale = false;  // the server has shown something since
-    Timestamp short_at;  // when it was first seen to lack pods; absent: it does not
+    size_t hash = 0;                     // of what was wanted when it was looked at last
+    size_t words = 0;                    // of that without its counts
+    bool stale = false;                  // the server has shown something since
+    std::optional<SteadyTime> short_at;  // when it was first seen to lack pods; none: it does not
     bool timer = false;
     // What is to be said when it has lacked them for a while.
     std::optional<GroupStatus> held;
@@ -75,7 +75,8 @@ class StatusReports {
     std::string node;     // that it waits for; empty: none
     size_t hash = 0;      // of these two
     uint64_t cycle = 0;
-    Timestamp since;
+    Timestamp since;                                 // for what is written
+    SteadyTime began;                                // the same, for waits
     std::chrono::milliseconds patience{0};           // not announced before it is over
     std::optional<std::chrono::milliseconds> timer;  // the earliest that is set, from `since` on
     bool brief = false;                              // what it waits for may be over in a moment

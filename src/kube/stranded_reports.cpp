@@ -205,6 +205,7 @@ StrandedReports::Memo* StrandedReports::Renew(std::string_view uid, size_t cause
   if (is_new) {
     it = memos_.try_emplace(std::string(uid)).first;
     it->second.since = client_.Now();
+    it->second.began = client_.SteadyNow();
   }
   Memo& memo = it->second;
   memo.round = round_;
@@ -238,11 +239,11 @@ void StrandedReports::SetTimer(milliseconds delay) {
 void StrandedReports::TellThoseDue() {
   std::vector<Memo*> due;
   std::optional<milliseconds> next;
-  const Timestamp now = client_.Now();
+  const SteadyTime now = client_.SteadyNow();
   for (auto& [uid, memo] : memos_) {
     if (memo.told) continue;
     const milliseconds left =
-        LeftOf(memo.delayed ? 2 * options_.grace : options_.grace, memo.since, now);
+        LeftOf(memo.delayed ? 2 * options_.grace : options_.grace, memo.began, now);
     if (left.count() <= 0) {
       due.push_back(&memo);
     } else {

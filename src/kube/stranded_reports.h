@@ -61,7 +61,8 @@ class StrandedReports {
     std::string thing;    // that is missing: "queue team-x"; empty: a PodGroup without a name
     std::string message;  // of a pod, or of an event
     GroupStatus status;   // of a PodGroup
-    Timestamp since;
+    Timestamp since;      // for what is written
+    SteadyTime began;     // the same, for waits
     uint64_t round = 0;
     bool told = false;
     bool delayed = false;  // what holds the pod is a delay that may end about now

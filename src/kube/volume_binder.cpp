@@ -47,7 +47,7 @@ void VolumeBinder::Bind(const ObjectRef& pod, const std::string& node,
   work->node = node;
   work->claims = std::move(claims);
   work->done = std::move(done);
-  work->began = client_.Now();
+  work->began = client_.SteadyNow();
   work->patience = options_.patience;
   for (const ClaimOrder& order : work->claims) {
     if (order.volume.empty()) {
@@ -167,7 +167,7 @@ VolumeBinder::ClaimState VolumeBinder::StateOf(const Work& work, const ClaimOrde
 void VolumeBinder::Wait(const WorkPtr& work) {
   client_.After(options_.look_every, [this, work] {
     if (mirror_.UidOf(WatchedKind::kPod, work->pod.Key()) != work->pod.uid) return GiveUp(*work);
-    const milliseconds waited(ElapsedNs(work->began, client_.Now()) / 1'000'000);
+    const auto waited = client_.SteadyNow() - work->began;
     std::string open;
     for (const ClaimOrder& order : work->claims) {
       const ClaimState state = StateOf(*work, order);

@@ -47,7 +47,7 @@ class VolumeBinder {
     std::vector<ClaimOrder> claims;
     Done done;
     size_t next = 0;  // claim that is to be written
-    Timestamp began;
+    SteadyTime began;
     std::chrono::milliseconds patience;
   };
   using WorkPtr = std::shared_ptr<Work>;  // held by whichever callback is next

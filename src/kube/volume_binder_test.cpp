@@ -163,6 +163,17 @@ TEST_F(VolumeBinderTest, PatienceEnds) {
   EXPECT_EQ(outcomes, Lines{"claim c is still not bound after 60 s"});
 }
 
+TEST_F(VolumeBinderTest, AClockThatIsSetForwardEndsNoPatience) {
+  Bind("");
+  client.Answer(200);
+  SeeClaim(R"("volume.kubernetes.io/selected-node":"n")");
+  client.wall_set_ms = 3'600'000;
+  client.Pass(milliseconds(59'000));
+  EXPECT_EQ(outcomes, Lines{});
+  client.Pass(milliseconds(2'000));
+  EXPECT_EQ(outcomes, Lines{"claim c is still not bound after 60 s"});
+}
+
 TEST_F(VolumeBinderTest, NobodyWaitsForAPodThatIsGone) {
   Bind("");
   client.Answer(200);

@@ -2,6 +2,7 @@
 // for preemption and reclaiming; a closing zone does not wait for cooldowns.
 //
 // - A pod's cooldown is its own, else its PodGroup's, else its Queue's, else the configured one.
+// - While the scheduler's clock is not trusted (CycleMemory::clock_skew_s) no cooldown ends.
 // - A job that has lost pods to others of late has longer cooldowns (cdp.backoff), and none is
 //   taken from it when that has happened often enough (cdp.max-evictions). What counts is how often
 //   it was disturbed, not how many pods went at once: one per cycle, remembered in CycleMemory.
@@ -59,6 +60,7 @@ class CooldownPlugin final : public Plugin {
 
   Vote KeepCooled(std::span<const TaskId> candidates, std::vector<TaskId>& victims);
   std::optional<VetoCode> WhySpared(const Task& task) const;
+  bool NeedsTheClock(const Task& task, int64_t cooldown_ns) const;
   const Times* EvictionsOf(JobId job) const;
 
   Session* session_ = nullptr;
@@ -140,8 +142,10 @@ void CooldownPlugin::Close(Session& session) {
     if (times.empty() || times.back() != session.now) times.push_back(session.now);
   }
   const size_t most = std::max(kMostRemembered, static_cast<size_t>(settings_.max_evictions));
+  const bool clock_is_trusted = !session.memory.clock_skew_s;
   std::erase_if(memory, [&](CycleMemory::JobEvictions& entry) {
-    std::erase_if(entry.times, [&](Timestamp at) { return settings_.IsOver(at, session.now); });
+    if (clock_is_trusted)
+      std::erase_if(entry.times, [&](Timestamp at) { return settings_.IsOver(at, session.now); });
     if (entry.times.size() > most)
       entry.times.erase(entry.times.begin(), entry.times.end() - static_cast<ptrdiff_t>(most));
     return entry.times.empty() || !FindJob(cluster, entry.job).valid();
@@ -157,6 +161,7 @@ Vote CooldownPlugin::KeepCooled(std::span<const TaskId> candidates, std::vector<
       continue;
     }
     notes_->Spared(id, *why);
+    if (*why == VetoCode::kClockSkew) continue;  // no instant ends that
     const Timestamp end =
         settings_.SparedUntil(session_->cluster, task, EvictionsOf(task.job), session_->now);
     if (!next_end_ || end < *next_end_) next_end_ = end;
@@ -175,13 +180,21 @@ const CooldownPlugin::Times* CooldownPlugin::EvictionsOf(JobId job) const {
 
 std::optional<VetoCode> CooldownPlugin::WhySpared(const Task& task) const {
   const size_t evictions = settings_.CountNow(EvictionsOf(task.job), session_->now);
-  if (IsCooling(task))
-    if (const int64_t cooldown_ns = settings_.LengthNs(session_->cluster, task);
-        cooldown_ns >= 0 &&
-        ElapsedNs(task.scheduled_at, session_->now) < settings_.RaisedNs(cooldown_ns, evictions))
-      return VetoCode::kCooldown;
+  const int64_t cooldown_ns =
+      IsCooling(task) ? settings_.LengthNs(session_->cluster, task) : int64_t{-1};
+  if (cooldown_ns >= 0 &&
+      ElapsedNs(task.scheduled_at, session_->now) < settings_.RaisedNs(cooldown_ns, evictions))
+    return VetoCode::kCooldown;
   if (settings_.TooOften(evictions)) return VetoCode::kEvictedTooOften;
+  if (session_->memory.clock_skew_s && NeedsTheClock(task, cooldown_ns))
+    return VetoCode::kClockSkew;
   return std::nullopt;
+}
+
+// Whether it may be evicted only because a cooldown or an eviction period is over.
+bool CooldownPlugin::NeedsTheClock(const Task& task, int64_t cooldown_ns) const {
+  const Times* evictions = EvictionsOf(task.job);
+  return cooldown_ns > 0 || (evictions != nullptr && settings_.TooOften(evictions->size()));
 }
 
 }  // namespace

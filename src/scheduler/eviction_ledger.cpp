@@ -174,6 +174,20 @@ void EvictionLedger::Taken(const Cycle& cycle, Open& eviction) {
     rings_.push_back({std::move(storm->jobs), std::move(storm->text), /*is_storm=*/true});
 }
 
+void EvictionLedger::ShiftBy(int64_t ns) {
+  const auto shift = [&](Timestamp& at) { at = Shifted(at, ns); };
+  for (Cycle& cycle : cycles_) {
+    shift(cycle.at);
+    for (auto& [key, entry] : cycle.entries) {
+      if (entry.zone_before) shift(*entry.zone_before);
+      if (!entry.loss_before) continue;
+      shift(entry.loss_before->at);
+      shift(entry.loss_before->ended);
+    }
+  }
+  for (Timestamp& cycle : refunds_) shift(cycle);
+}
+
 std::vector<std::string> EvictionLedger::TakeWithdrawn() {
   std::vector<std::string> jobs = std::exchange(withdrawn_, {});
   std::sort(jobs.begin(), jobs.end());

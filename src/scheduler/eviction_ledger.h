@@ -62,6 +62,9 @@ class EvictionLedger {
   // since the last call.
   std::vector<Timestamp> TakeRefunds() { return std::exchange(refunds_, {}); }
 
+  // The clock was set by so much, and the memory shifted: cycles are found by their instants.
+  void ShiftBy(int64_t ns);
+
   size_t open() const;  // evictions
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "session/cycle_memory.h"
+
 namespace krafla {
 
 void EvictionWindow::Add(int64_t steady_ns, Timestamp cycle, int32_t evictions) {
@@ -17,6 +19,10 @@ void EvictionWindow::Refund(Timestamp cycle) {
   if (entry == entries_.rend()) return;  // older than a minute
   --count_;
   if (--entry->evictions == 0) entries_.erase(std::next(entry).base());
+}
+
+void EvictionWindow::ShiftBy(int64_t ns) {
+  for (Entry& entry : entries_) entry.cycle = Shifted(entry.cycle, ns);
 }
 
 int32_t EvictionWindow::CountAt(int64_t steady_ns) {

@@ -19,6 +19,8 @@ class EvictionWindow {
   void Add(int64_t steady_ns, Timestamp cycle, int32_t evictions);
   // One of that cycle was refused by the API: it does not count any more.
   void Refund(Timestamp cycle);
+  // The clock of the cycles was set by so much.
+  void ShiftBy(int64_t ns);
   // Evictions within the minute before `steady_ns`; earlier ones are forgotten.
   int32_t CountAt(int64_t steady_ns);
   // Of these, such as came after `steady_ns`.

@@ -37,6 +37,20 @@ void SchedulingLoop::SetConfig(SchedulerConfig config) {
   recovery_->jobs_by_place.clear();
 }
 
+void SchedulingLoop::SetClockSkew(std::optional<int64_t> seconds) {
+  if (memory_.clock_skew_s == seconds) return;
+  // Another size of the skew changes words only; with the next cycle is soon enough.
+  if (memory_.clock_skew_s.has_value() != seconds.has_value()) seen_version_ = 0;
+  memory_.clock_skew_s = seconds;
+}
+
+void SchedulingLoop::ClockWasSet(int64_t by_ns) {
+  memory_.ShiftBy(by_ns);
+  evictions_.ShiftBy(by_ns);
+  window_.ShiftBy(by_ns);
+  seen_version_ = 0;
+}
+
 std::vector<EvictionLedger::Ring> SchedulingLoop::TakeEvictionRings() {
   std::vector<EvictionLedger::Ring> rings = evictions_.TakeRings();
   if (log_.V(2))
@@ -126,6 +140,10 @@ void SchedulingLoop::NoteHeldBack(const Session& session) {
 void SchedulingLoop::OpenSession(Timestamp now) {
   Cluster& cluster = live_.cluster();
   const ClusterChanges changes = live_.TakeChanges();
+  // Answers that are kept know nothing of the clock. The memory may have been set by a replay.
+  if (std::exchange(session_trusts_clock_, !memory_.clock_skew_s) ==
+      memory_.clock_skew_s.has_value())
+    session_.reset();
   if (session_ != nullptr && !wrap_hooks_ && session_->Reopen(now, changes)) {
     ++kept_;
     return;
@@ -136,6 +154,7 @@ void SchedulingLoop::OpenSession(Timestamp now) {
                                                       .zone = zone_,
                                                       .memory = &memory_,
                                                       .make_plugin = {},
+                                                      .on_step = on_step_,
                                                       .wrap_hooks = wrap_hooks_},
                                        log_);
   session_->NotePhases();

@@ -76,6 +76,16 @@ class SchedulingLoop {
   // while the jobs of a burst get their pods (session/surplus_wait.h). Off by default: with one
   // cycle a schedule period, each cycle sees most of a burst.
   void SetFollowsChanges(bool follows) { follows_changes_ = follows; }
+  // The scheduler's clock differs from the API server's by so many seconds, positive when it is
+  // ahead, and is not trusted: no zone is drained and no cooldown ends. None: it is trusted.
+  void SetClockSkew(std::optional<int64_t> seconds);
+  // The scheduler's clock was set by so much. What the loop remembers stays as long ago as it was,
+  // and a cycle is due: timers are instants of that clock.
+  void ClockWasSet(int64_t by_ns);
+  // Called when a step of a cycle begins, see SessionOptions. Before the first cycle.
+  void SetOnStep(std::function<void(std::string_view step)> on_step) {
+    on_step_ = std::move(on_step);
+  }
   // Somebody else has decided the cycles before the next one: pods that are being preempted count
   // as evicted at that one.
   void CountEvictionsUnderWay() { counts_under_way_ = true; }
@@ -197,6 +207,8 @@ class SchedulingLoop {
   std::optional<int64_t> announced_until_;
   std::optional<Announcement> announcement_;
   HeldBack held_back_;
+  std::function<void(std::string_view step)> on_step_;
+  bool session_trusts_clock_ = true;
   // Kept from cycle to cycle: what it has computed follows the changes.
   std::unique_ptr<Session> session_;
   std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks_;

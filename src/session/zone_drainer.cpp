@@ -14,6 +14,7 @@ constexpr std::string_view kSharedClock = "";
 
 // In the decision trace: what keeps a task on a closing node.
 VetoCode VetoFor(DrainHold hold) {
+  if (hold == DrainHold::kClock) return VetoCode::kClockSkew;
   return hold == DrainHold::kMember || hold == DrainHold::kInFlight ? VetoCode::kGangAtMinimum
                                                                     : VetoCode::kBudget;
 }
@@ -27,7 +28,8 @@ bool IsDoneBy(const Task& task, Timestamp end) {
 // Waiting for the next step is not being stuck.
 bool IsStuck(const DrainPlan& plan) {
   return plan.hold == DrainHold::kBudget || plan.hold == DrainHold::kMember ||
-         plan.hold == DrainHold::kInFlight || plan.hold == DrainHold::kGuard;
+         plan.hold == DrainHold::kInFlight || plan.hold == DrainHold::kGuard ||
+         plan.hold == DrainHold::kClock;
 }
 
 }  // namespace
@@ -45,7 +47,8 @@ ZoneDrainer::ZoneDrainer(Session& session, const std::vector<DrainZone>& zones,
 
 void ZoneDrainer::Nominate(std::vector<TaskId>& nominated) {
   StartClocks();
-  if (!session_.compat.evict_period_per_zone && !StartSharedClock()) return;
+  const bool held = session_.memory.clock_skew_s.has_value();
+  if (!held && !session_.compat.evict_period_per_zone && !StartSharedClock()) return;
   const std::vector<const DrainZone*> closing = ClosingZones();
   if (session_.log.V(4)) session_.log.Line("TDM start to find victims");
 
@@ -135,6 +138,7 @@ void ZoneDrainer::NominateFrom(std::span<const DrainZone* const> zones,
   found_.assign(cluster_.tasks.size(), false);
   for (const FoundTask& one : found) found_[one.task.value] = true;
   const auto settle = [&](Group& group) {
+    if (session_.memory.clock_skew_s) group.plan = DrainPlan{.hold = DrainHold::kClock};
     Report(group);
     nominated.insert(nominated.end(), group.plan.go.begin(), group.plan.go.end());
     for (const TaskId task : group.plan.go) taken_[task.value] = true;
@@ -349,6 +353,8 @@ std::string ZoneDrainer::WhyHeld(const Group& group) const {
 }
 
 std::string ZoneDrainer::WhyHeld(const DrainJob& input, const DrainPlan& plan, JobId job) const {
+  if (plan.hold == DrainHold::kClock && session_.memory.clock_skew_s)
+    return DescribeClockSkew(*session_.memory.clock_skew_s);
   const TaskId held_by = plan.held_by;
   return DescribeHold(input, plan, disruptions_.DescribeBudgetOf(job),
                       held_by.valid() ? cluster_.TaskKey(held_by) : "");

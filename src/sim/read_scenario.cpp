@@ -139,6 +139,8 @@ class ScenarioReader {
       fields.Error("cycleDelay", fmt::format("expected at most the schedulePeriod of {}, got {}",
                                              FormatGoDuration(scenario_.schedule_period_ns),
                                              FormatGoDuration(scenario_.cycle_delay_ns)));
+    scenario_.max_clock_skew_ns =
+        fields.Duration("maxClockSkew").value_or(scenario_.max_clock_skew_ns);
     scenario_.recreate_after_ns =
         fields.Duration("recreateAfter").value_or(scenario_.recreate_after_ns);
     if (const YamlNode* kubelet = fields.Find("kubelet")) ReadKubelet(*kubelet);

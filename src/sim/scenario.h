@@ -175,6 +175,7 @@ struct Scenario {
   uint64_t seed = 1;
   int64_t schedule_period_ns = 1'000'000'000;
   int64_t cycle_delay_ns = 0;  // cycles follow changes so soon; 0: one a schedule period
+  int64_t max_clock_skew_ns = 0;  // as --max-clock-skew of krafla serve; 0: off
 
   std::vector<NodeShape> nodes;
   std::vector<std::string> manifests;  // files with the cluster at the start

@@ -9,6 +9,7 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <chrono>
 #include <limits>
 
@@ -81,6 +82,7 @@ class Simulation::Impl final : public DecisionSink {
   void Begin();
   void Apply(const Workload::Manifest& manifest, const RunTime& run_time);
   void Handle(const Timer& timer);
+  void HandleFault(const Timer& timer);
   void HandlePod(const Timer& timer);
   void Arrive(uint32_t index, uint32_t number);
   void PlanArrival(uint32_t index, uint32_t number, Timestamp after);
@@ -278,6 +280,21 @@ void Simulation::Impl::RunCycle(int64_t tick) {
 
 // ---- what happens
 
+void Simulation::Impl::HandleFault(const Timer& timer) {
+  const int64_t offset_before = active_faults_.ClockOffsetNs();
+  const bool clock_was_set = timer.kind == TimerKind::kFaultBegins ? injector_.Begin(timer.subject)
+                                                                   : injector_.End(timer.subject);
+  if (!clock_was_set) return;
+  clock_changed_ = true;
+  const int64_t offset = active_faults_.ClockOffsetNs();
+  loop_.ClockWasSet(offset - offset_before);
+  if (scenario_.max_clock_skew_ns > 0)
+    loop_.SetClockSkew(std::abs(offset) > scenario_.max_clock_skew_ns
+                           ? std::optional(offset / Timestamp::kNsPerSecond)
+                           : std::nullopt);
+  LookAtZones();
+}
+
 void Simulation::Impl::Handle(const Timer& timer) {
   switch (timer.kind) {
     case TimerKind::kSubmission: {
@@ -303,11 +320,7 @@ void Simulation::Impl::Handle(const Timer& timer) {
       break;
     case TimerKind::kFaultBegins:
     case TimerKind::kFaultEnds:
-      if (timer.kind == TimerKind::kFaultBegins ? injector_.Begin(timer.subject)
-                                                : injector_.End(timer.subject)) {
-        clock_changed_ = true;
-        LookAtZones();
-      }
+      HandleFault(timer);
       break;
     case TimerKind::kZonesChange:
       if (timer.token == zone_token_) LookAtZones();

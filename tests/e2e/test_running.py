@@ -153,7 +153,7 @@ class Running(ClusterTestCase):
         self.assertEqual(scheduler.stop(), 0)
         proxy.close()
         lines = scheduler.log().splitlines()
-        stopping = next(i for i, line in enumerate(lines) if "told to stop" in line)
+        stopping = next(i for i, line in enumerate(lines) if "received SIGTERM, shutting down" in line)
         self.assertEqual([line for line in lines[stopping:] if "error" in line], [])
         self.assertIn(" stopped bound=1 ", lines[-1])
         # The cycles' lines have the form of the others.
@@ -237,7 +237,7 @@ class Running(ClusterTestCase):
         self.assertEqual(first.process.wait(20), 1)
         proxy.stalled = False
         time.sleep(1)
-        self.assertIn("leadership is lost", first.log())
+        self.assertIn("lost leader lease", first.log())
         self.assert_all_is_well(6)
         self.assertEqual(second.metric("krafla_leading"), 1)
         proxy.close()
@@ -271,7 +271,7 @@ class Running(ClusterTestCase):
         self.wait_bound(1)
         first.process.send_signal(signal.SIGCONT)
         self.assertEqual(first.process.wait(20), 1)
-        self.assertIn("leadership is lost", first.log())
+        self.assertIn("lost leader lease", first.log())
         self.pod("two")
         self.assert_all_is_well(2)
         self.assertIsNone(second.process.poll())

@@ -250,6 +250,8 @@ void RecordedLife::Run(int cycles) {
     // Whenever names of what is gone are given up, nothing else is decided.
     if (dice_.Chance(20)) mirror_.Compact();
     if (mirror_.ReleaseLonePods()) ++releases_;
+    if (dice_.Chance(10))
+      loop_->SetClockSkew(dice_.Chance(50) ? std::optional<int64_t>(45) : std::nullopt);
     loop_->RunCycle(now_, *this);
     Churn();
     Drain();

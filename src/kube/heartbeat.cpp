@@ -1,0 +1,105 @@
+#include "kube/heartbeat.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log_text.h"
+
+namespace krafla {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+int64_t Seconds(Heartbeat::Clock::duration time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
+}  // namespace
+
+void Heartbeat::Enter(std::string_view phase) {
+  const Clock::time_point now = Clock::now();
+  const std::scoped_lock lock(mutex_);
+  phase_ = phase;
+  since_ = now;
+}
+
+Heartbeat::State Heartbeat::Look(Clock::time_point now) const {
+  const std::scoped_lock lock(mutex_);
+  if (phase_.empty()) return {};
+  return {phase_, std::max(now - since_, Clock::duration::zero())};
+}
+
+bool Heartbeat::Hangs(Clock::time_point now) const {
+  const std::scoped_lock lock(mutex_);
+  return !phase_.empty() && now - since_ > bound_;
+}
+
+std::optional<std::string> Heartbeat::Problem() const {
+  const State state = Look();
+  if (state.age <= bound_) return std::nullopt;
+  return fmt::format("the scheduling thread hangs for {} s, phase {}", Seconds(state.age),
+                     LogQuoted(state.phase));
+}
+
+HeartbeatMonitor::HeartbeatMonitor(const Heartbeat& heartbeat, Options options)
+    : heartbeat_(heartbeat), options_(std::move(options)), thread_([this] { Run(); }) {}
+
+HeartbeatMonitor::~HeartbeatMonitor() {
+  {
+    const std::scoped_lock lock(mutex_);
+    end_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void HeartbeatMonitor::ExpectStop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!stop_by_) stop_by_ = Clock::now() + options_.stop_patience;
+  }
+  wake_.notify_all();
+}
+
+void HeartbeatMonitor::Run() {
+  const auto period =
+      std::clamp<Clock::duration>(heartbeat_.bound() / 4, milliseconds(20), milliseconds(1000));
+  std::unique_lock lock(mutex_);
+  while (!end_) {
+    wake_.wait_for(lock, period);
+    if (end_) return;
+    const bool overdue = stop_by_ && *stop_by_ <= Clock::now();
+    if (overdue) stop_by_.reset();
+    lock.unlock();
+    Look(Clock::now());
+    // The rest of the process may take its time; the scheduling thread has ended.
+    if (const Heartbeat::State state = heartbeat_.Look(); overdue && !state.phase.empty()) {
+      if (options_.log)
+        options_.log(
+            fmt::format("the scheduling thread does not end; ending the process "
+                        "waited_s={} phase={}",
+                        Seconds(options_.stop_patience), LogQuoted(state.phase)));
+      if (options_.on_stop_overdue) options_.on_stop_overdue();
+    }
+    lock.lock();
+  }
+}
+
+void HeartbeatMonitor::Look(Clock::time_point now) {
+  const Heartbeat::State state = heartbeat_.Look(now);
+  const bool hangs = state.age > heartbeat_.bound();
+  if (hangs == told_) return;
+  told_ = hangs;
+  if (hangs) hanging_phase_ = state.phase;
+  if (!options_.log) return;
+  options_.log(
+      hangs ? fmt::format("the scheduling thread hangs; the leader lease is not renewed any more "
+                          "phase={} for_s={}",
+                          LogQuoted(state.phase), Seconds(state.age))
+            : fmt::format("the scheduling thread goes on phase={}", LogQuoted(hanging_phase_)));
+}
+
+}  // namespace krafla
