@@ -5,6 +5,10 @@
 //   - What was asked for and not yet seen. A pod that is being bound stays so although somebody's
 //     older news about it arrives, and so does a volume that is being given to a claim.
 //   - A group of one for every pod of ours that names no PodGroup.
+//   - That etcd was restored from a backup: then the lists are the truth, although their objects
+//   are
+//     older than what was seen, and what was expected is dropped (kube/rollback_watch.h says how
+//     that is noticed).
 // An object that cannot be read is named once and left as it was.
 //
 // Owned by the scheduling thread.
@@ -25,6 +29,7 @@
 #include "cluster_state/live_cluster.h"
 #include "config/scheduler_config.h"
 #include "kube/inbox.h"
+#include "kube/rollback_watch.h"
 #include "kube/volume_expectations.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
@@ -40,6 +45,8 @@ struct MirrorOptions {
   NodeLabels node_labels;
   std::vector<WatchedKind> kinds;  // that are followed
   std::function<void(const std::string& line)> log;
+  // etcd has gone back to an earlier state: all kinds have to be listed again. Once for each time.
+  std::function<void()> on_rollback;
 };
 
 class ClusterMirror {
@@ -84,10 +91,12 @@ class ClusterMirror {
   std::string_view UidOf(WatchedKind kind, const std::string& key) const;
   // The resourceVersion as last seen; empty when there is no such object.
   std::string VersionOf(WatchedKind kind, const std::string& key) const;
-  // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
-  const std::string* StatusOf(const std::string& key) const;
+  // The status of a PodGroup or a Queue as last seen; null when the server has no such object.
+  const std::string* StatusOf(WatchedKind kind, const std::string& key) const;
+  // The pod is bound, or is being bound by us.
+  bool HasNode(const std::string& pod_key) const;
   // What the PodGroups remember of evictions before our time.
-  void RecallEvictions(CycleMemory& memory) const;
+  void RecallEvictions(Timestamp now, CycleMemory& memory) const;
   // One more pod of the group was evicted; returns how many that makes.
   uint64_t CountEviction(const std::string& group_key);
   // Keys of the PodGroups that came, changed or went since the last call.
@@ -96,6 +105,8 @@ class ClusterMirror {
   bool IsOlder(WatchedKind kind, const std::string& key, const ObjectHead& head) const;
   size_t Count(WatchedKind kind) const { return Known(kind).size(); }
   uint64_t malformed() const { return malformed_; }
+  // How often etcd has gone back.
+  uint64_t rollbacks() const { return rollbacks_; }
   // Decisions the server has not yet confirmed.
   size_t expectations() const { return expected_.size() + volumes_->size(); }
 
@@ -107,8 +118,10 @@ class ClusterMirror {
   struct KnownObject {
     std::string uid;
     uint64_t version = 0;
-    uint32_t listing = 0;  // the list it was last part of
-    std::string status;    // PodGroups, as the next two
+    uint32_t listing = 0;    // the list it was last part of
+    uint32_t reread_in = 0;  // the list before whose end it was last read again
+    std::string status;      // of PodGroups and Queues
+    // Of PodGroups.
     GroupMemory memory;
     uint64_t evictions = 0;  // seen by us
   };
@@ -121,8 +134,13 @@ class ClusterMirror {
   KnownObjects& Known(WatchedKind kind) { return known_[static_cast<size_t>(kind)]; }
   const KnownObjects& Known(WatchedKind kind) const { return known_[static_cast<size_t>(kind)]; }
   void Seen(ObjectMessage& message);
+  void Take(ObjectMessage& message, const std::string& key, KnownObject& object);
+  // Something is expected of the object that it may not show.
+  bool IsExpected(WatchedKind kind, const std::string& key) const;
+  void ReportMemory(const std::string& key, const ObjectHead& head);
+  void DropExpectations(WatchedKind kind, const std::string& key);
   void Remove(WatchedKind kind, const std::string& key);
-  void EndListing(WatchedKind kind);
+  void EndListing(WatchedKind kind, const std::string& version);
   void MakeDecoder();
   void Decode(ObjectMessage& message, const std::string& key);
   void Report(const std::string& object, const std::vector<std::string>& problems);
@@ -139,6 +157,8 @@ class ClusterMirror {
   std::array<KnownObjects, kWatchedKindCount> known_;
   std::array<uint32_t, kWatchedKindCount> listing_{};
   std::array<bool, kWatchedKindCount> listed_{};
+  std::array<RollbackWatch, kWatchedKindCount> rollback_;
+  uint64_t rollbacks_ = 0;
   size_t synced_ = 0;
   bool follows_ = false;
   std::unordered_map<std::string, Expectation> expected_;

@@ -97,6 +97,9 @@ struct ServeMetrics::Families {
   Gauge& re_evictions = GaugeFamily(registry, "krafla_re_evictions_total",
                                     "Evictions from PodGroups that have lost pods before")
                             .Add({});
+  Gauge& rollbacks = GaugeFamily(registry, "krafla_etcd_rollbacks_total",
+                                 "Times that etcd has gone back to an earlier state")
+                         .Add({});
   Gauge& eviction_loops = GaugeFamily(registry, "krafla_eviction_loops_total",
                                       "Rings of jobs that evict each other in turn")
                               .Add({});
@@ -210,6 +213,7 @@ void ServeMetrics::Set(const Levels& levels) {
   f.waiting_pods.Set(levels.waiting_pods);
   f.re_evictions.Set(levels.re_evictions);
   f.eviction_loops.Set(levels.eviction_loops);
+  f.rollbacks.Set(levels.rollbacks);
   f.leading.Set(levels.leading);
 }
 
