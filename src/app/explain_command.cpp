@@ -39,7 +39,7 @@ int ExplainCommand(const ExplainCommandOptions& options, std::istream& in, std::
                                     .default_queue = read.default_queue,
                                     .schedulers = read.scheduler_names});
   CycleMemory memory;
-  RecallingSink recalling(left_out, memory);
+  RecallingSink recalling(left_out, time.now, memory);
   time.memory = &memory;
   ReadObjectsInto(recalling, options.cluster, in, read, diagnostics);
   Cluster cluster = std::move(builder).Build(diagnostics);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/json_writer.h"
+#include "model/queue_amounts.h"
 #include "session/eviction_reason.h"
 
 namespace krafla {
@@ -70,15 +71,12 @@ void WritePodGroups(JsonWriter& json, const Session& s) {
 
 void WriteQueues(JsonWriter& json, const Session& s) {
   json.Key("queues").BeginObject();
+  const AmountByQueue allocated = AllocatedByQueue(s.cluster);
   for (QueueId id : s.cluster.queues_by_name) {
     const QueueReport& report = s.queue_reports[id];
-    Resource allocated = report.allocated;
-    if (!report.known)
-      for (JobId job : s.cluster.jobs_by_name)
-        if (s.cluster.jobs[job].queue == id) allocated.Add(s.cluster.jobs[job].allocated);
     json.Key(s.cluster.QueueName(id)).BeginObject();
     WriteResource(json, "deserved", report.deserved, s.cluster.kinds);
-    WriteResource(json, "allocated", allocated, s.cluster.kinds);
+    WriteResource(json, "allocated", allocated[id], s.cluster.kinds);
     json.Key("share").Number(report.share);
     json.Key("state").String(ToString(s.cluster.queues[id].state));
     json.EndObject();

@@ -12,6 +12,7 @@
 #include "explain/waiting_words.h"
 #include "explain/why_waiting.h"
 #include "model/disruption_budget.h"
+#include "model/queue_amounts.h"
 #include "session/unsupported.h"
 
 namespace krafla {
@@ -57,26 +58,15 @@ class PlanText {
   void Queues() {
     TextTable table;
     table.Row({"QUEUE", "STATE", "SHARE", "DESERVED", "ALLOCATED"});
+    const AmountByQueue allocated = AllocatedByQueue(c_);
     for (QueueId id : c_.queues_by_name) {
       const QueueReport& report = s_.queue_reports[id];
-      if (!report.known) {
-        table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)), "-",
-                   "-", AmountsText(HeldByJobsOf(id), c_.kinds)});
-        continue;
-      }
       table.Row({std::string(c_.QueueName(id)), std::string(ToString(c_.queues[id].state)),
-                 fmt::format("{:.0f}%", report.share * 100), AmountsText(report.deserved, c_.kinds),
-                 AmountsText(report.allocated, c_.kinds)});
+                 report.known ? fmt::format("{:.0f}%", report.share * 100) : "-",
+                 report.known ? AmountsText(report.deserved, c_.kinds) : "-",
+                 AmountsText(allocated[id], c_.kinds)});
     }
     text_ += table.Render("");
-  }
-
-  // For queues that no plugin keeps accounts of.
-  Resource HeldByJobsOf(QueueId queue) {
-    Resource held;
-    for (JobId job : c_.jobs_by_name)
-      if (c_.jobs[job].queue == queue) held.Add(c_.jobs[job].allocated);
-    return held;
   }
 
   // " (allowed by priority, gang)"; who goes for nobody was not allowed to go but picked.

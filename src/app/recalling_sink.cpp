@@ -14,7 +14,7 @@ FactSink::Added RecallingSink::AddPodGroup(PodGroupFacts group, Origin origin) {
       fmt::format("{}/{}", strings().Text(group.job.ns), strings().Text(group.job.name));
   const GroupMemory told = group.memory;
   const Added added = ForwardingSink::AddPodGroup(std::move(group), origin);
-  if (added == Added::kYes && !told.empty()) Recall(told, key, memory_);
+  if (added == Added::kYes && !told.empty()) Recall(told, key, now_, memory_);
   return added;
 }
 

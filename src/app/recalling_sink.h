@@ -11,11 +11,13 @@ namespace krafla {
 class RecallingSink final : public ForwardingSink {
  public:
   // `memory` has to live as long as the sink.
-  RecallingSink(FactSink& next, CycleMemory& memory) : ForwardingSink(next), memory_(memory) {}
+  RecallingSink(FactSink& next, Timestamp now, CycleMemory& memory)
+      : ForwardingSink(next), now_(now), memory_(memory) {}
 
   Added AddPodGroup(PodGroupFacts group, Origin origin) override;
 
  private:
+  Timestamp now_;
   CycleMemory& memory_;
 };
 

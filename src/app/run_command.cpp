@@ -54,7 +54,7 @@ int RunCommand(const RunCommandOptions& options, std::istream& in, std::ostream&
   const ReadClusterOptions read = ReadOptionsFor(config, options.lenient);
   CycleMemory memory;
   ClusterBuilder builder(BuildOptionsOf(read));
-  RecallingSink recalling(builder, memory);
+  RecallingSink recalling(builder, time.now, memory);
   ReadObjectsInto(recalling, options.cluster, in, read, diagnostics);
   Cluster cluster = std::move(builder).Build(diagnostics);
   time.memory = &memory;

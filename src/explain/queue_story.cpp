@@ -10,6 +10,7 @@
 #include "explain/held_amounts.h"
 #include "explain/why_waiting.h"
 #include "fair_share/dominant_share.h"
+#include "model/queue_amounts.h"
 
 namespace krafla {
 
@@ -54,7 +55,8 @@ class QueueStory {
         queue.guarantee ? ", guarantee " + NamedAmountsText(*queue.guarantee, c_.kinds) : "",
         queue.reclaimable ? "reclaimable" : "not reclaimable"));
     if (!account.known) {
-      out_.answer = fmt::format("{} holds {}; {}.", name, AmountsText(account.allocated, c_.kinds),
+      out_.answer = fmt::format("{} holds {}; {}.", name,
+                                AmountsText(AllocatedByQueue(before_)[queue_], c_.kinds),
                                 s_.config.tiers.empty() || !Configured("proportion")
                                     ? "no plugin shares the cluster among queues"
                                     : "no job uses it, so it deserves nothing");

@@ -15,6 +15,25 @@ bool WantsHttps(const HttpResponse& response) {
          response.body.find("HTTP request was sent to HTTPS port") != std::string::npos;
 }
 
+// The words of k8s.io/apiserver, whatever authorizer refuses: `pods "p" is forbidden: User "u"
+// cannot patch resource "pods/status" in API group "" in the namespace "a"`.
+bool LacksPermission(const HttpResponse& response) {
+  if (response.status != 403) return false;
+  const std::string message = MessageOf(response.body);
+  const size_t cannot = message.find(" cannot ");
+  return cannot != std::string::npos && message.find(" resource ", cannot) != std::string::npos;
+}
+
+// 409 `Precondition failed: UID in precondition: …`, or where an object is validated before that,
+// 422 `metadata.uid: Invalid value: …: field is immutable`.
+bool IsOtherObject(const HttpResponse& response) {
+  if (response.status != 409 && response.status != 422) return false;
+  const std::string message = MessageOf(response.body);
+  return message.find("UID in ") != std::string::npos ||
+         message.find("metadata.uid") != std::string::npos ||
+         message.find(kOtherObject) != std::string::npos;
+}
+
 std::string Describe(const HttpResponse& response) {
   if (response.status == 0) return response.error;
   std::string message = MessageOf(response.body);

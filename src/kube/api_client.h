@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string_view>
 
 #include "base/timestamp.h"
 #include "kube/http_channel.h"
@@ -30,6 +31,16 @@ class ApiClient {
 constexpr bool IsTransient(const HttpResponse& response) {
   return response.status == 0 || response.status == 429 || response.status >= 500;
 }
+
+// Our role does not allow it: 403 of the server's authorization, not of an admission plugin or a
+// quota, which refuse single objects.
+bool LacksPermission(const HttpResponse& response);
+
+// In the message of an answer that is our own (kube/update_fallback.h).
+inline constexpr std::string_view kOtherObject = "another object has the name by now";
+
+// The UID that a write names is not that of the object which has the name by now.
+bool IsOtherObject(const HttpResponse& response);
 
 // A server that speaks TLS was asked without it: it says so itself, in plain text.
 bool WantsHttps(const HttpResponse& response);

@@ -1,5 +1,7 @@
 #include "kube/api_objects.h"
 
+#include <map>
+
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -24,6 +26,11 @@ void WriteNameAndUid(JsonWriter& json, const ObjectRef& object) {
   json.Key("metadata").BeginObject().Key("name").String(object.name);
   if (!object.ns.empty()) json.Key("namespace").String(object.ns);
   json.Key("uid").String(object.uid).EndObject();
+}
+
+void WriteUid(JsonWriter& json, const ObjectRef& object) {
+  if (object.uid.empty()) return;
+  json.Key("metadata").BeginObject().Key("uid").String(object.uid).EndObject();
 }
 
 void WriteUidPrecondition(JsonWriter& json, const ObjectRef& object) {
@@ -231,7 +238,8 @@ bool SetCondition(OldStatus& status, GroupCondition wanted, std::string_view tra
 
 }  // namespace
 
-std::optional<std::string> GroupStatusPatch(std::string_view current, const GroupStatus& wanted,
+std::optional<std::string> GroupStatusPatch(const ObjectRef& group, std::string_view current,
+                                            const GroupStatus& wanted,
                                             std::string_view transition_id, Timestamp now) {
   OldStatus status = ReadStatus(current);
   bool changed = status.phase != wanted.phase || status.running != wanted.running ||
@@ -241,7 +249,9 @@ std::optional<std::string> GroupStatusPatch(std::string_view current, const Grou
     conditions_changed |= SetCondition(status, condition, transition_id, now);
   if (!changed && !conditions_changed) return std::nullopt;
   JsonWriter json;
-  json.BeginObject().Key("status").BeginObject();
+  json.BeginObject();
+  WriteUid(json, group);
+  json.Key("status").BeginObject();
   json.Key("phase").String(wanted.phase);
   json.Key("running").Integer(wanted.running);
   json.Key("succeeded").Integer(wanted.succeeded);
@@ -255,9 +265,11 @@ std::optional<std::string> GroupStatusPatch(std::string_view current, const Grou
   return json.text();
 }
 
-std::string GroupMemoryPatch(const GroupMemory& memory, bool whole) {
+std::string GroupMemoryPatch(const ObjectRef& group, const GroupMemory& memory, bool whole) {
   JsonWriter json;
-  json.BeginObject().Key("metadata").BeginObject().Key("annotations").BeginObject();
+  json.BeginObject().Key("metadata").BeginObject();
+  if (!group.uid.empty()) json.Key("uid").String(group.uid);
+  json.Key("annotations").BeginObject();
   const auto write = [&](std::string_view key, const std::string& text) {
     if (!text.empty()) {
       json.Key(key).String(text);
@@ -272,23 +284,57 @@ std::string GroupMemoryPatch(const GroupMemory& memory, bool whole) {
   return json.text();
 }
 
-std::string QueueStatusPatch(const Resource& allocated, const ResourceKinds& kinds) {
+namespace {
+
+using Amounts = std::map<std::string, std::string, std::less<>>;
+
+// What is no text or number is kept as an empty amount, so that it is written over or removed.
+Amounts ReadAllocated(std::string_view queue_status) {
+  Amounts amounts;
+  if (queue_status.empty()) return amounts;
+  const simdjson::padded_string padded(queue_status);
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object allocated;
+  if (parser.iterate(padded).get(document) ||
+      document.find_field_unordered("allocated").get_object().get(allocated))
+    return amounts;
+  ForEachField(allocated, [&](std::string_view name, simdjson::ondemand::value value) {
+    amounts.emplace(name, TextOf(value));
+  });
+  return amounts;
+}
+
+std::string QuantityText(int kind, double amount_as_stored) {
+  const auto amount = static_cast<int64_t>(amount_as_stored);
+  // Bytes and pods are whole; everything else is counted in thousandths.
+  const bool whole = kind == ResourceKinds::kMemory || kind == ResourceKinds::kPods;
+  if (whole) return fmt::format("{}", amount);
+  return amount % 1000 == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}m", amount);
+}
+
+}  // namespace
+
+bool HasAllocated(std::string_view queue_status) {
+  return !ReadAllocated(queue_status).empty();
+}
+
+std::optional<std::string> QueueStatusPatch(std::string_view current, const Resource& allocated,
+                                            const ResourceKinds& kinds) {
+  Amounts gone = ReadAllocated(current);
+  bool changed = false;
   JsonWriter json;
   json.BeginObject().Key("status").BeginObject().Key("allocated").BeginObject();
   for (int kind = 0; kind < kinds.size(); ++kind) {
     if (kind > ResourceKinds::kMemory && !allocated.Has(kind)) continue;
-    const auto amount = static_cast<int64_t>(allocated.Get(kind));
-    // Bytes and pods are whole; everything else is counted in thousandths.
-    const bool whole = kind == ResourceKinds::kMemory || kind == ResourceKinds::kPods;
-    json.Key(kinds.Name(kind));
-    if (whole) {
-      json.String(fmt::format("{}", amount));
-    } else if (amount % 1000 == 0) {
-      json.String(fmt::format("{}", amount / 1000));
-    } else {
-      json.String(fmt::format("{}m", amount));
-    }
+    const std::string text = QuantityText(kind, allocated.Get(kind));
+    const auto known = gone.find(kinds.Name(kind));
+    changed = changed || known == gone.end() || known->second != text;
+    if (known != gone.end()) gone.erase(known);
+    json.Key(kinds.Name(kind)).String(text);
   }
+  for (const auto& [name, amount] : gone) json.Key(name).Null();
+  if (!changed && gone.empty()) return std::nullopt;
   json.EndObject().EndObject().EndObject();
   return json.text();
 }

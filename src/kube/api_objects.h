@@ -68,17 +68,25 @@ struct GroupStatus {
   // It has nodes that others have to leave first; the event is another one then.
   bool room_is_made = false;
 };
-// The patch that makes `current` (a status as JSON, may be empty) say what `wanted` does; nothing
-// when it does already. A condition keeps its lastTransitionTime while its status and reason stay.
-std::optional<std::string> GroupStatusPatch(std::string_view current, const GroupStatus& wanted,
+// The patch that makes `current` (the PodGroup's status as JSON, may be empty) say what `wanted`
+// does; nothing when it does already. Refused by the server when the group is another one of that
+// name by now. A condition keeps its lastTransitionTime while its status and reason stay.
+std::optional<std::string> GroupStatusPatch(const ObjectRef& group, std::string_view current,
+                                            const GroupStatus& wanted,
                                             std::string_view transition_id, Timestamp now);
 
 // What must outlive a restart; where there is nothing to say nothing is changed, or, when this is
 // the whole of it, what was said before is removed.
-std::string GroupMemoryPatch(const GroupMemory& memory, bool whole = false);
+// For this UID only, as above.
+std::string GroupMemoryPatch(const ObjectRef& group, const GroupMemory& memory, bool whole = false);
 
-// What a queue holds. Only the amounts: its state is its controller's matter.
-std::string QueueStatusPatch(const Resource& allocated, const ResourceKinds& kinds);
+// The patch that makes status.allocated of `current` (a Queue's status as JSON, may be empty) say
+// what the queue holds; nothing when it does already. Resources that are no longer held are removed
+// by name. Only the amounts: state and counts are the matter of the queue's controller.
+std::optional<std::string> QueueStatusPatch(std::string_view current, const Resource& allocated,
+                                            const ResourceKinds& kinds);
+// The status says of some resource that the queue holds it, be it 0.
+bool HasAllocated(std::string_view queue_status);
 std::string QueueBody(std::string_view name, bool reclaimable);
 
 struct EventText {

@@ -6,6 +6,7 @@ namespace krafla {
 namespace {
 
 const Timestamp kNow = Timestamp::FromUnixSeconds(1'773'000'000);
+const ObjectRef kGroup = PodGroupRef("team-a", "train", "g-1");
 const ObjectRef kPod = PodRef("team-a", "web-0", "u-1");
 
 TEST(ApiObjects, WhatIsDoneToAPodIsDoneToThatPodOnly) {
@@ -38,10 +39,11 @@ TEST(ApiObjects, AStatusThatSaysItAlreadyIsNotWritten) {
       R"("reason":"r","lastTransitionTime":"2026-01-01T00:00:00Z","transitionID":"a"}]})";
   GroupStatus wanted{
       .phase = "Running", .conditions = {{"Scheduled", "True", "r", ""}}, .running = 2};
-  EXPECT_EQ(GroupStatusPatch(current, wanted, "b", kNow), std::nullopt);
+  EXPECT_EQ(GroupStatusPatch(kGroup, current, wanted, "b", kNow), std::nullopt);
   wanted.running = 3;
-  EXPECT_EQ(GroupStatusPatch(current, wanted, "b", kNow),
-            R"({"status":{"phase":"Running","running":3,"succeeded":0,"failed":0}})");
+  EXPECT_EQ(
+      GroupStatusPatch(kGroup, current, wanted, "b", kNow),
+      R"({"metadata":{"uid":"g-1"},"status":{"phase":"Running","running":3,"succeeded":0,"failed":0}})");
 }
 
 TEST(ApiObjects, OtherConditionsStayAndTimesChangeWithTheStatusOnly) {
@@ -52,13 +54,14 @@ TEST(ApiObjects, OtherConditionsStayAndTimesChangeWithTheStatusOnly) {
       R"("transitionID":"a"}]})";
   const GroupStatus wanted{.phase = "Pending",
                            .conditions = {{"Unschedulable", "True", "r", "new"}}};
-  EXPECT_EQ(GroupStatusPatch(current, wanted, "b", kNow),
-            R"({"status":{"phase":"Pending","running":0,"succeeded":0,"failed":0,"conditions":[)"
-            R"({"type":"Other","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"},)"
-            R"({"type":"Unschedulable","status":"True","reason":"r","message":"new",)"
-            R"("lastTransitionTime":"2026-01-02T00:00:00Z","transitionID":"a"}]}})");
+  EXPECT_EQ(
+      GroupStatusPatch(kGroup, current, wanted, "b", kNow),
+      R"({"metadata":{"uid":"g-1"},"status":{"phase":"Pending","running":0,"succeeded":0,"failed":0,"conditions":[)"
+      R"({"type":"Other","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z"},)"
+      R"({"type":"Unschedulable","status":"True","reason":"r","message":"new",)"
+      R"("lastTransitionTime":"2026-01-02T00:00:00Z","transitionID":"a"}]}})");
   const std::string flipped =
-      GroupStatusPatch(current,
+      GroupStatusPatch(kGroup, current,
                        {.phase = "Running", .conditions = {{"Unschedulable", "False", "s", ""}}},
                        "b", kNow)
           .value();
@@ -75,8 +78,36 @@ TEST(ApiObjects, AQueuesAmountsAreInTheUnitsOfKubernetes) {
   allocated.Set(ResourceKinds::kCpu, 1500);
   allocated.Set(ResourceKinds::kMemory, 1024);
   allocated.Set(gpu, 2000);
-  EXPECT_EQ(QueueStatusPatch(allocated, kinds),
+  EXPECT_EQ(QueueStatusPatch("", allocated, kinds),
             R"({"status":{"allocated":{"cpu":"1500m","memory":"1024","nvidia.com/gpu":"2"}}})");
+}
+
+TEST(ApiObjects, AResourceThatAQueueNoLongerHoldsIsRemovedFromItsStatus) {
+  ResourceKinds kinds;
+  const std::string current =
+      R"({"state":"Open","allocated":{"cpu":"0","memory":"0","pods":"11","example.com/old":3}})";
+  EXPECT_EQ(QueueStatusPatch(current, Resource(), kinds),
+            R"({"status":{"allocated":{"cpu":"0","memory":"0","example.com/old":null,)"
+            R"("pods":null}}})");
+}
+
+TEST(ApiObjects, AQueueStatusThatSaysItAlreadyIsNotWritten) {
+  ResourceKinds kinds;
+  Resource allocated;
+  allocated.Set(ResourceKinds::kCpu, 500);
+  EXPECT_EQ(QueueStatusPatch(R"({"allocated":{"memory":"0","cpu":"500m"}})", allocated, kinds),
+            std::nullopt);
+  EXPECT_NE(QueueStatusPatch(R"({"allocated":{"memory":"0","cpu":"1"}})", allocated, kinds),
+            std::nullopt);
+  EXPECT_NE(QueueStatusPatch(R"({"allocated":"odd"})", allocated, kinds), std::nullopt);
+  EXPECT_TRUE(HasAllocated(R"({"allocated":{"pods":"11"}})"));
+  EXPECT_FALSE(HasAllocated(R"({"allocated":{}})"));
+  EXPECT_FALSE(HasAllocated(""));
+}
+
+TEST(ApiObjects, PatchesOfAPodGroupNameItsUid) {
+  EXPECT_EQ(GroupMemoryPatch(kGroup, {.loss = "x"}),
+            R"({"metadata":{"uid":"g-1","annotations":{"krafla.io/last-loss":"x"}}})");
 }
 
 TEST(ApiObjects, LongMessagesAreCutBetweenCharacters) {

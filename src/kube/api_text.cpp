@@ -1,6 +1,7 @@
 #include "kube/api_text.h"
 
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -41,6 +42,7 @@ bool ForEachField(ondemand::value value, Fn&& fn) {
 
 struct Metadata {
   ObjectHead head;
+  std::string_view managed_fields;  // raw JSON, until the parser is used again; empty: none
   bool initial_events_end = false;
 };
 
@@ -74,13 +76,19 @@ bool IsVolcanoController(std::string_view manager) {
   return manager == "vc-controller-manager" || manager == "queue-controller";
 }
 
-void ReadManagers(ondemand::value fields, ObjectHead& head) {
-  ForEachItem(fields, [&](ondemand::value entry) {
-    ForEachField(entry, [&](std::string_view key, ondemand::value field) {
-      if (key == "manager" && IsVolcanoController(TextOf(field)))
-        head.written_by_controllers = true;
-    });
-  });
+// Parses managedFields only where one of those names is part of them.
+bool HasVolcanoController(std::string_view managed_fields) {
+  if (managed_fields.find("vc-controller-manager") == std::string_view::npos &&
+      managed_fields.find("queue-controller") == std::string_view::npos)
+    return false;
+  const simdjson::padded_string padded(managed_fields);
+  simdjson::dom::parser parser;
+  simdjson::dom::array entries;
+  if (parser.parse(padded).get(entries)) return false;
+  for (const simdjson::dom::element entry : entries)
+    if (std::string_view name; !entry["manager"].get(name) && IsVolcanoController(name))
+      return true;
+  return false;
 }
 
 // `with_managers`: managedFields are long, and of most objects they say nothing.
@@ -97,7 +105,9 @@ bool ReadMetadata(ondemand::value value, bool with_managers, Metadata& meta) {
     } else if (key == "ownerReferences") {
       ReadOwners(field, meta.head);
     } else if (with_managers && key == "managedFields") {
-      ReadManagers(field, meta.head);
+      ondemand::array list;
+      std::string_view raw;
+      if (!field.get_array().get(list) && !list.raw_json().get(raw)) meta.managed_fields = raw;
     } else if (key == "annotations") {
       ForEachField(field, [&](std::string_view name, ondemand::value text) {
         if (name == kInitialEventsEnd) meta.initial_events_end = TextOf(text) == "true";
@@ -107,6 +117,43 @@ bool ReadMetadata(ondemand::value value, bool with_managers, Metadata& meta) {
       });
     }
   });
+}
+
+// Annotations that the manager has written, by their fields ("f:krafla.io/evictions").
+std::set<std::string> AnnotationsOf(std::string_view manager, std::string_view managed_fields) {
+  std::set<std::string> owned;
+  const simdjson::padded_string padded(managed_fields);
+  simdjson::dom::parser parser;
+  simdjson::dom::array entries;
+  if (parser.parse(padded).get(entries)) return owned;
+  for (const simdjson::dom::element entry : entries) {
+    std::string_view name;
+    simdjson::dom::object annotations;
+    if (entry["manager"].get(name) || name != manager ||
+        entry["fieldsV1"]["f:metadata"]["f:annotations"].get(annotations))
+      continue;
+    for (const auto& [field, ignored] : annotations) owned.emplace(field);
+  }
+  return owned;
+}
+
+// What others have written under our names is taken out. managedFields keep mistakes out, such as a
+// copied manifest; they are no proof, because a request may name any manager. What keeps a tenant
+// from writing these annotations is deploy/admission-policy.yaml. Objects without managedFields are
+// taken as they are: nothing is known of them.
+void KeepOwnMemory(Metadata& meta) {
+  GroupMemory& memory = meta.head.memory;
+  if (memory.empty() || meta.managed_fields.empty()) return;
+  const std::set<std::string> owned = AnnotationsOf(kFieldManager, meta.managed_fields);
+  const auto keep = [&](std::string_view key, std::string& text) {
+    if (text.empty() || owned.contains(fmt::format("f:{}", key))) return;
+    text.clear();
+    if (!meta.head.foreign_memory.empty()) meta.head.foreign_memory += ',';
+    meta.head.foreign_memory += key;
+  };
+  keep(keys::kZoneEvictions, memory.zone_evictions);
+  keep(keys::kEvictions, memory.evictions);
+  keep(keys::kLastLoss, memory.loss);
 }
 
 }  // namespace
@@ -124,23 +171,21 @@ struct ApiTextParser::Parsers {
       return Fail("is no JSON object");
     Metadata meta;
     bool has_metadata = false;
-    bool is_pod_group = false;
-    bool is_queue = false;
-    // Metadata comes first as a rule; only a PodGroup is looked at further.
+    bool has_status = false;
+    // Metadata comes first as a rule; only PodGroups and Queues are looked at further.
     for (auto result : root) {
       ondemand::field field;
       std::string_view key;
       if (std::move(result).get(field) || field.unescaped_key().get(key)) return Fail("is broken");
       if (key == "kind") {
         const std::string_view kind = TextOf(field.value());
-        is_pod_group = kind == "PodGroup";
-        is_queue = kind == "Queue";
+        has_status = kind == "PodGroup" || kind == "Queue";
       } else if (key == "metadata") {
-        if (!ReadMetadata(field.value(), is_pod_group || is_queue, meta))
+        if (!ReadMetadata(field.value(), has_status, meta))
           return Fail("has metadata that cannot be read");
         has_metadata = true;
-        if (!is_pod_group) break;
-      } else if (key == "status" && is_pod_group) {
+        if (!has_status) break;
+      } else if (key == "status" && has_status) {
         ondemand::object status;
         std::string_view raw;
         if (field.value().get_object().get(status) || status.raw_json().get(raw)) continue;
@@ -148,6 +193,8 @@ struct ApiTextParser::Parsers {
       }
     }
     if (!has_metadata) return Fail("has no metadata");
+    meta.head.written_by_controllers = HasVolcanoController(meta.managed_fields);
+    KeepOwnMemory(meta);
     return meta;
   }
 };

@@ -22,10 +22,16 @@ struct ObjectHead {
   std::string controller_uid;  // of the ownerReference with controller: true
   // Of a Queue or a PodGroup: one of Volcano's controllers has written it, as managedFields say.
   bool written_by_controllers = false;
-  // Of a PodGroup.
-  std::string status;  // as JSON: what is written there next is made of it
-  GroupMemory memory;  // our own annotations
+  // Of PodGroups and Queues, as JSON: what is written there next is made of it.
+  std::string status;
+  GroupMemory memory;  // of PodGroups: our own annotations, those that we have written
+  // Names of our annotations that another field manager has written, with commas between.
+  std::string foreign_memory;
 };
+
+// By this name the server notes in metadata.managedFields what we write (kube/update_fallback.h).
+// Also the one it has noted for every version of krafla, after the User-Agent.
+inline constexpr std::string_view kFieldManager = "krafla";
 
 // A text with simdjson's padding behind it.
 std::string Padded(std::string_view json);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/metric_families.h"
+#include "model/queue_amounts.h"
 #include "session/cooldown_settings.h"
 #include "session/tdm_settings.h"
 
@@ -137,7 +138,8 @@ double Seconds(Timestamp at) {
 
 struct ClusterMetrics::Families {
   explicit Families(Registry& registry)
-      : allocated(registry, "allocated", "What a queue holds"),
+      : allocated(registry, "allocated",
+                  "What the allocated pods of a queue, and of the queues below it, request"),
         deserved(registry, "deserved", "What a queue deserves"),
         request(registry, "request", "What the pods of a queue ask for, placed or not"),
         inqueue(registry, "inqueue", "What jobs that were let in and do not run yet need at least"),
@@ -281,9 +283,8 @@ void ClusterMetrics::Queues(const Session& session) {
   const Cluster& c = session.cluster;
   Table<QueueId, Resource> requests(c.queues.size());
   Table<QueueId, Resource> let_in(c.queues.size());
-  Table<QueueId, Resource> held(c.queues.size());
+  const AmountByQueue allocated = AllocatedByQueue(c);
   for (const Job& job : c.jobs) {
-    held[job.queue].Add(job.allocated);
     requests[job.queue].Add(job.total_request);
     if (job.phase == JobPhase::kInqueue && job.min_resources)
       let_in[job.queue].Add(*job.min_resources);
@@ -295,7 +296,7 @@ void ClusterMetrics::Queues(const Session& session) {
     const Queue& queue = c.queues[id];
     const std::string_view name = c.QueueName(id);
     const QueueReport& report = session.queue_reports[id];
-    f.allocated.Set(name, report.known ? report.allocated : held[id], c.kinds);
+    f.allocated.Set(name, allocated[id], c.kinds);
     if (report.known) f.deserved.Set(name, report.deserved, c.kinds);
     f.request.Set(name, requests[id], c.kinds);
     f.inqueue.Set(name, let_in[id], c.kinds);

@@ -10,6 +10,7 @@
 #include "base/log_text.h"
 #include "base/recovery.h"
 #include "manifest/parcel_decoder.h"
+#include "model/memory_format.h"
 #include "record/replay_world.h"
 #include "session/eviction_memory.h"
 
@@ -140,9 +141,10 @@ void ClusterMirror::Apply(ObjectMessage message) {
   switch (message.what) {
     case ObjectMessage::What::kSyncBegins:
       ++listing_[kind];
+      rollback_[kind].Begin();
       return;
     case ObjectMessage::What::kSyncEnds:
-      EndListing(message.kind);
+      EndListing(message.kind, message.head.resource_version);
       if (!std::exchange(listed_[kind], true)) ++synced_;
       return;
     case ObjectMessage::What::kGone:
@@ -166,6 +168,8 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   const std::string key = KeyOf(message.head);
   const uint64_t version = VersionNumber(message.head.resource_version);
   const bool reread = message.what == ObjectMessage::What::kReread;
+  RollbackWatch& rollback = rollback_[static_cast<size_t>(message.kind)];
+  const uint32_t listing = listing_[static_cast<size_t>(message.kind)];
   auto& known = Known(message.kind);
   const auto [it, is_new] = known.try_emplace(key);
   if (is_new && reread) {  // gone while the answer was on its way; the watch has said so
@@ -174,19 +178,41 @@ void ClusterMirror::Seen(ObjectMessage& message) {
   }
   KnownObject& object = it->second;
   // An answer to a question of ours is no word of the list: its object may be gone by then.
-  if (!reread) object.listing = listing_[static_cast<size_t>(message.kind)];
-  if (!is_new && object.uid == message.head.uid) {
+  if (reread) {
+    object.reread_in = listing;
+  } else {
+    object.listing = listing;
+  }
+  const bool same = !is_new && object.uid == message.head.uid;
+  const bool older = same && version < object.version;
+  if (rollback.listing() && !reread) {
+    const bool proof = older && object.reread_in != listing;
+    if (proof || IsExpected(message.kind, key)) {
+      rollback.Keep(key, message, proof);
+    } else {
+      rollback.Forget(key);
+    }
+  }
+  if (same) {
     // Older than what we know: an answer was slower than the watch. The same again is no news,
     // unless we asked because what we assumed is wrong.
-    if (version < object.version || (version == object.version && !reread)) return;
+    if (older || (version == object.version && !reread)) return;
   } else if (reread) {
     return;  // another object of that name has come since
   }
+  rollback.Saw(version);
+  Accept(message, key, object);
+}
+
+void ClusterMirror::Accept(ObjectMessage& message, const std::string& key, KnownObject& object) {
   object.uid = message.head.uid;
-  object.version = version;
+  object.version = VersionNumber(message.head.resource_version);
   object.status = std::move(message.head.status);
   object.memory = std::move(message.head.memory);
-  if (message.kind == WatchedKind::kPodGroup) changed_groups_.push_back(key);
+  if (message.kind == WatchedKind::kPodGroup) {
+    changed_groups_.push_back(key);
+    ReportMemory(key, message.head);
+  }
   if (lone_.looks_for_controllers()) LookForControllers(message.kind, key, message.head);
   Decode(message, key);
 }
@@ -231,6 +257,23 @@ void ClusterMirror::SetGroupWait(const std::string& pod, GroupWait wait) {
     change.mark = {AssumedMark::What::kAwaitsGroup, std::string(WordOf(wait))};
   }
   observer_(std::move(change));
+}
+
+// Annotations of ours that are not recalled: one line for each PodGroup that has some.
+void ClusterMirror::ReportMemory(const std::string& key, const ObjectHead& head) {
+  const GroupMemory& memory = Known(WatchedKind::kPodGroup)[key].memory;
+  for (const std::string& text : {memory.zone_evictions, memory.evictions, memory.loss})
+    if (!IsKnownMemoryVersion(text) && reported_.insert(key + " version").second && options_.log)
+      options_.log(
+          fmt::format("annotation of a later krafla is ignored podgroup={} value={} "
+                      "expected={}",
+                      key, LogQuoted(text.substr(0, 80)), LogQuoted(kMemoryVersion)));
+  if (!head.foreign_memory.empty() && reported_.insert(key + " foreign").second && options_.log)
+    options_.log(
+        fmt::format("annotations that krafla has not written are ignored podgroup={} "
+                    "annotations={} hint=\"deploy/admission-policy.yaml keeps others from "
+                    "writing them\"",
+                    key, head.foreign_memory));
 }
 
 void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
@@ -301,27 +344,78 @@ void ClusterMirror::Report(const std::string& object, const std::vector<std::str
   }
 }
 
-void ClusterMirror::EndListing(WatchedKind kind) {
+bool ClusterMirror::IsExpected(WatchedKind kind, const std::string& key) const {
+  switch (kind) {
+    case WatchedKind::kPod:
+      return expected_.contains(key);
+    case WatchedKind::kPodGroup:
+      return expected_phases_.contains(key);
+    case WatchedKind::kVolume:
+      return volumes_->ExpectsOfVolume(key);
+    case WatchedKind::kClaim:
+      return volumes_->ExpectsOfClaim(key);
+    default:
+      return false;
+  }
+}
+
+void ClusterMirror::DropExpectations(WatchedKind kind, const std::string& key) {
+  if (kind == WatchedKind::kPod) expected_.erase(key);
+  if (kind == WatchedKind::kPodGroup) expected_phases_.erase(key);
+  if (kind == WatchedKind::kVolume) volumes_->VolumeGone(key);
+  if (kind == WatchedKind::kClaim) volumes_->ClaimGone(key);
+}
+
+void ClusterMirror::EndListing(WatchedKind kind, const std::string& version) {
+  RollbackWatch& rollback = rollback_[static_cast<size_t>(kind)];
+  const uint64_t number = VersionNumber(version);
+  const uint64_t list_version = number == UINT64_MAX ? 0 : number;
+  const bool found = rollback.IsRollback(list_version);
+  const bool first = found && !rollback.expected;
+  if (first) {
+    ++rollbacks_;
+    if (options_.log)
+      options_.log(fmt::format(
+          "etcd has gone back to an earlier state, as after a restore from a backup; lists are "
+          "taken "
+          "as they are and what was expected is dropped kind={} list={} seen={} expectations={}",
+          InfoOf(kind).name, LogWord(version), rollback.newest_before(),
+          expectations() + expected_phases_.size()));
+    // All kinds are kept in the same etcd, as a rule: what is expected of their objects is as much
+    // in doubt, also where none of them is older than it was.
+    for (const WatchedKind other : options_.kinds)
+      rollback_[static_cast<size_t>(other)].expected = true;
+  }
+  const bool truth = found || rollback.expected;
+  rollback.expected = false;
+  auto doubtful = rollback.End();
+  if (truth) {
+    for (auto& [key, one] : doubtful) {
+      DropExpectations(kind, key);
+      Accept(one.message, key, Known(kind)[key]);
+    }
+    uint64_t newest = list_version;
+    for (const auto& [key, object] : Known(kind))
+      if (object.listing == listing_[static_cast<size_t>(kind)] && object.version != UINT64_MAX)
+        newest = std::max(newest, object.version);
+    rollback.StartOver(newest);
+  }
+  rollback.Saw(list_version);
   const uint32_t listing = listing_[static_cast<size_t>(kind)];
   std::vector<std::string> gone;
   for (const auto& [key, object] : Known(kind))
     if (object.listing != listing) gone.push_back(key);
   std::sort(gone.begin(), gone.end());
   for (const std::string& key : gone) Remove(kind, key);
+  if (first && options_.on_rollback) options_.on_rollback();
 }
 
 void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
+  rollback_[static_cast<size_t>(kind)].Forget(key);
   if (Known(kind).erase(key) == 0) return;
-  if (kind == WatchedKind::kPod) {
-    expected_.erase(key);
-    lone_.Forget(key);
-  }
-  if (kind == WatchedKind::kVolume) volumes_->VolumeGone(key);
-  if (kind == WatchedKind::kClaim) volumes_->ClaimGone(key);
-  if (kind == WatchedKind::kPodGroup) {
-    expected_phases_.erase(key);
-    changed_groups_.push_back(key);
-  }
+  DropExpectations(kind, key);
+  if (kind == WatchedKind::kPod) lone_.Forget(key);
+  if (kind == WatchedKind::kPodGroup) changed_groups_.push_back(key);
   if (Quarantine::Entry* entry = quarantine_.Find(kind, key); entry != nullptr) {
     const bool was_held = std::exchange(entry->held, false);
     entry->instead = "it is gone";
@@ -372,8 +466,9 @@ void ClusterMirror::Gone(WatchedKind kind, const std::string& key, const std::st
   if (UidOf(kind, key) == uid) Remove(kind, key);
 }
 
-void ClusterMirror::RecallEvictions(CycleMemory& memory) const {
-  for (const auto& [key, group] : Known(WatchedKind::kPodGroup)) Recall(group.memory, key, memory);
+void ClusterMirror::RecallEvictions(Timestamp now, CycleMemory& memory) const {
+  for (const auto& [key, group] : Known(WatchedKind::kPodGroup))
+    Recall(group.memory, key, now, memory);
 }
 
 uint64_t ClusterMirror::CountEviction(const std::string& group_key) {
@@ -392,9 +487,19 @@ std::string ClusterMirror::VersionOf(WatchedKind kind, const std::string& key) c
   return it == Known(kind).end() ? std::string() : fmt::format("{}", it->second.version);
 }
 
-const std::string* ClusterMirror::StatusOf(const std::string& key) const {
-  const auto it = Known(WatchedKind::kPodGroup).find(key);
-  return it == Known(WatchedKind::kPodGroup).end() ? nullptr : &it->second.status;
+bool ClusterMirror::HasNode(const std::string& pod_key) const {
+  const size_t slash = pod_key.find('/');
+  if (slash == std::string::npos) return false;
+  const std::string_view key = pod_key;
+  StringPool& strings = live_->strings();
+  const PodFacts* pod =
+      live_->FindPod(strings.Find(key.substr(0, slash)), strings.Find(key.substr(slash + 1)));
+  return pod != nullptr && pod->task.node_name != kEmptyStr;
+}
+
+const std::string* ClusterMirror::StatusOf(WatchedKind kind, const std::string& key) const {
+  const auto it = Known(kind).find(key);
+  return it == Known(kind).end() ? nullptr : &it->second.status;
 }
 
 }  // namespace krafla

@@ -8,6 +8,9 @@
 //     it is scheduled so.
 //   - Which objects are quarantined: an internal check failed while they were handled. Until they
 //     change they are left out, or something that is safe counts in their place.
+//   - That etcd was restored from a backup: then the lists are the truth, although their objects
+//     are older than what was seen, and what was expected is dropped (kube/rollback_watch.h says how
+//     that is noticed).
 // An object that cannot be read is named once and left as it was.
 //
 // Owned by the scheduling thread.
@@ -30,6 +33,7 @@
 #include "kube/inbox.h"
 #include "kube/lone_pods.h"
 #include "kube/quarantine.h"
+#include "kube/rollback_watch.h"
 #include "kube/volume_expectations.h"
 #include "kube/watched_kinds.h"
 #include "manifest/object_decoder.h"
@@ -52,6 +56,8 @@ struct MirrorOptions {
   // For drills and tests: called before an object, or what counts in its place, is taken; may fail
   // a check.
   std::function<void(WatchedKind kind, const std::string& key, bool stand_in)> before_taking = {};
+  // etcd has gone back to an earlier state: all kinds have to be listed again. Once for each time.
+  std::function<void()> on_rollback;
 };
 
 class ClusterMirror {
@@ -121,10 +127,12 @@ class ClusterMirror {
   std::string_view UidOf(WatchedKind kind, const std::string& key) const;
   // The resourceVersion as last seen; empty when there is no such object.
   std::string VersionOf(WatchedKind kind, const std::string& key) const;
-  // A PodGroup's status as last seen; null when there is no such PodGroup on the server.
-  const std::string* StatusOf(const std::string& key) const;
+  // The status of a PodGroup or a Queue as last seen; null when the server has no such object.
+  const std::string* StatusOf(WatchedKind kind, const std::string& key) const;
+  // The pod is bound, or is being bound by us.
+  bool HasNode(const std::string& pod_key) const;
   // What the PodGroups remember of evictions before our time.
-  void RecallEvictions(CycleMemory& memory) const;
+  void RecallEvictions(Timestamp now, CycleMemory& memory) const;
   // One more pod of the group was evicted; returns how many that makes.
   uint64_t CountEviction(const std::string& group_key);
   // Keys of the PodGroups that came, changed or went since the last call.
@@ -133,6 +141,8 @@ class ClusterMirror {
   bool IsOlder(WatchedKind kind, const std::string& key, const ObjectHead& head) const;
   size_t Count(WatchedKind kind) const { return Known(kind).size(); }
   uint64_t malformed() const { return malformed_; }
+  // How often etcd has gone back.
+  uint64_t rollbacks() const { return rollbacks_; }
   // Decisions the server has not yet confirmed.
   size_t expectations() const { return expected_.size() + volumes_->size(); }
 
@@ -144,8 +154,10 @@ class ClusterMirror {
   struct KnownObject {
     std::string uid;
     uint64_t version = 0;
-    uint32_t listing = 0;  // the list it was last part of
-    std::string status;    // PodGroups, as the next two
+    uint32_t listing = 0;    // the list it was last part of
+    uint32_t reread_in = 0;  // the list before whose end it was last read again
+    std::string status;      // of PodGroups and Queues
+    // Of PodGroups.
     GroupMemory memory;
     uint64_t evictions = 0;  // seen by us
   };
@@ -158,8 +170,14 @@ class ClusterMirror {
   KnownObjects& Known(WatchedKind kind) { return known_[static_cast<size_t>(kind)]; }
   const KnownObjects& Known(WatchedKind kind) const { return known_[static_cast<size_t>(kind)]; }
   void Seen(ObjectMessage& message);
+  // It counts from now on.
+  void Accept(ObjectMessage& message, const std::string& key, KnownObject& object);
+  // Something is expected of the object that it may not show.
+  bool IsExpected(WatchedKind kind, const std::string& key) const;
+  void ReportMemory(const std::string& key, const ObjectHead& head);
+  void DropExpectations(WatchedKind kind, const std::string& key);
   void Remove(WatchedKind kind, const std::string& key);
-  void EndListing(WatchedKind kind);
+  void EndListing(WatchedKind kind, const std::string& version);
   void MakeDecoder();
   void Decode(ObjectMessage& message, const std::string& key);
   int64_t SteadyNs() const;
@@ -193,6 +211,8 @@ class ClusterMirror {
   std::array<KnownObjects, kWatchedKindCount> known_;
   std::array<uint32_t, kWatchedKindCount> listing_{};
   std::array<bool, kWatchedKindCount> listed_{};
+  std::array<RollbackWatch, kWatchedKindCount> rollback_;
+  uint64_t rollbacks_ = 0;
   size_t synced_ = 0;
   bool follows_ = false;
   LonePods lone_;

@@ -148,7 +148,7 @@ TEST_F(ClusterMirrorTest, WhatAGroupRemembersIsRecalled) {
              R"("krafla.io/zone-evictions":"rz1=2026-03-08T20:00:00Z",)"
              R"("krafla.io/evictions":"2026-03-08T20:00:00Z")"));
   CycleMemory memory;
-  mirror->RecallEvictions(memory);
+  mirror->RecallEvictions(Timestamp::FromUnixSeconds(1'773'100'000), memory);
   EXPECT_EQ(FormatRfc3339(*memory.LastEviction("rz1")), "2026-03-08T20:00:00Z");
   EXPECT_EQ(memory.FindJobEvictions("a/g")->times.size(), 1u);
   EXPECT_EQ(mirror->CountEviction("a/g"), 1u);
@@ -303,7 +303,7 @@ TEST_F(ClusterMirrorTest, APhaseThatWasDecidedStaysUntilItIsSeen) {
     return mirror->live().FindPodGroup(s.Intern("a"), s.Intern("g"))->job.phase;
   };
   See(WatchedKind::kPodGroup, group(1, "Pending"));
-  EXPECT_EQ(*mirror->StatusOf("a/g"), R"({"phase":"Pending"})");
+  EXPECT_EQ(*mirror->StatusOf(WatchedKind::kPodGroup, "a/g"), R"({"phase":"Pending"})");
   mirror->ExpectPhase("a/g", JobPhase::kInqueue);
   See(WatchedKind::kPodGroup, group(2, "Pending"));
   EXPECT_EQ(phase(), JobPhase::kInqueue);
@@ -445,6 +445,195 @@ TEST_F(ClusterMirrorTest, AnAnswerDoesNotBringBackWhatIsGone) {
   See(WatchedKind::kPod, Pod("p", 5), What::kReread);
   EXPECT_EQ(mirror->UidOf(WatchedKind::kPod, "a/p"), "");
   EXPECT_EQ(Facts("p"), nullptr);
+}
+
+// A list of pods whose resourceVersion is `version`.
+class RollbackTest : public ClusterMirrorTest {
+ protected:
+  RollbackTest() {
+    MirrorOptions options;
+    for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
+    options.log = [this](const std::string& line) { log.push_back(line); };
+    options.on_rollback = [this] { ++told; };
+    mirror.emplace(std::move(options));
+    for (const WatchedKindInfo& info : kWatchedKinds) Mark(What::kSyncBegins, info.kind);
+    See(WatchedKind::kNamespace, Object("v1", "Namespace", "", "a"));
+    See(WatchedKind::kQueue, Object("scheduling.volcano.sh/v1beta1", "Queue", "", "default"));
+    for (const WatchedKindInfo& info : kWatchedKinds) End(info.kind, 10);
+  }
+  void End(WatchedKind kind, int version) {
+    mirror->Apply({What::kSyncEnds, kind, {}, {.resource_version = fmt::format("{}", version)}});
+  }
+  void ListPods(const std::vector<std::string>& pods, int version) {
+    Mark(What::kSyncBegins, WatchedKind::kPod);
+    for (const std::string& pod : pods) See(WatchedKind::kPod, pod);
+    End(WatchedKind::kPod, version);
+  }
+  int told = 0;
+};
+
+TEST_F(RollbackTest, AfterARestoreTheListIsTheTruth) {
+  ListPods({Pod("bound", 100), Pod("stays", 40), Pod("binds", 100), Pod("leaves", 41, "n1")}, 100);
+  See(WatchedKind::kPod, Pod("bound", 110, "n1"));
+  See(WatchedKind::kPod, Pod("new", 120));
+  mirror->ExpectBinding("a/binds", "u-binds", "n1");
+  See(WatchedKind::kPod, Pod("binds", 101));
+  mirror->ExpectEviction("a/leaves", "u-leaves");
+  See(WatchedKind::kPod, Pod("leaves", 102, "n1", "Running"));
+  ASSERT_EQ(Status("binds"), TaskStatus::kBinding);
+  ASSERT_EQ(Status("leaves"), TaskStatus::kReleasing);
+
+  Mark(What::kSyncBegins, WatchedKind::kPod);
+  for (const std::string& pod :
+       {Pod("bound", 30), Pod("stays", 40), Pod("binds", 31), Pod("leaves", 41, "n1")})
+    See(WatchedKind::kPod, pod);
+  EXPECT_EQ(Status("bound"), TaskStatus::kBound) << "nothing is concluded before the list ends";
+  End(WatchedKind::kPod, 50);
+
+  EXPECT_EQ(Status("bound"), TaskStatus::kPending);
+  EXPECT_EQ(Status("binds"), TaskStatus::kPending) << "what was expected of it is dropped";
+  EXPECT_EQ(Status("leaves"), TaskStatus::kBound);
+  EXPECT_EQ(Facts("new"), nullptr);
+  EXPECT_EQ(mirror->expectations(), 0u);
+  EXPECT_EQ(mirror->rollbacks(), 1u);
+  EXPECT_EQ(told, 1);
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_EQ(log[0],
+            "etcd has gone back to an earlier state, as after a restore from a backup; lists are "
+            "taken as they are and what was expected is dropped kind=Pod list=50 seen=120 "
+            "expectations=2");
+  See(WatchedKind::kPod, Pod("bound", 51, "n1"));
+  EXPECT_EQ(Status("bound"), TaskStatus::kBound) << "versions count from the restored ones on";
+}
+
+TEST_F(RollbackTest, AnOlderObjectInAListOfALaterVersionIsARestoreToo) {
+  ListPods({Pod("p", 100, "n1")}, 100);
+  ListPods({Pod("p", 30)}, 1'000'000);
+  EXPECT_EQ(Status("p"), TaskStatus::kPending) << "etcd was restored with --bump-revision";
+  EXPECT_EQ(mirror->rollbacks(), 1u);
+}
+
+TEST_F(RollbackTest, AWatchCacheThatLagsIsNoRestore) {
+  ListPods({Pod("p", 100, "n1"), Pod("binds", 90)}, 100);
+  mirror->ExpectBinding("a/binds", "u-binds", "n1");
+  See(WatchedKind::kPod, Pod("binds", 101));
+  // A watch-list of another API server: first what its cache has, then what came since.
+  Mark(What::kSyncBegins, WatchedKind::kPod);
+  See(WatchedKind::kPod, Pod("p", 80));
+  See(WatchedKind::kPod, Pod("binds", 90));
+  EXPECT_EQ(Status("p"), TaskStatus::kBound);
+  EXPECT_EQ(Status("binds"), TaskStatus::kBinding);
+  See(WatchedKind::kPod, Pod("p", 100, "n1"));
+  See(WatchedKind::kPod, Pod("binds", 101));
+  End(WatchedKind::kPod, 101);
+  EXPECT_EQ(Status("p"), TaskStatus::kBound);
+  EXPECT_EQ(Status("binds"), TaskStatus::kBinding) << "what is right is not thrown away";
+  EXPECT_EQ(mirror->rollbacks(), 0u);
+  EXPECT_EQ(log.size(), 0u);
+}
+
+TEST_F(RollbackTest, AnObjectThatIsDeletedWhileALaggingListComesInIsNoRestore) {
+  ListPods({Pod("p", 100, "n1")}, 100);
+  Mark(What::kSyncBegins, WatchedKind::kPod);
+  See(WatchedKind::kPod, Pod("p", 80));
+  Lose(WatchedKind::kPod, "a", "p");
+  End(WatchedKind::kPod, 102);
+  EXPECT_EQ(Facts("p"), nullptr);
+  EXPECT_EQ(mirror->rollbacks(), 0u);
+}
+
+TEST_F(RollbackTest, AnAnswerThatOvertakesTheListIsNoRestore) {
+  ListPods({Pod("p", 100)}, 100);
+  Mark(What::kSyncBegins, WatchedKind::kPod);
+  mirror->ExpectBinding("a/p", "u-p", "n1");
+  mirror->ForgetExpectation("a/p", "u-p");
+  See(WatchedKind::kPod, Pod("p", 120, "n1"), What::kReread);
+  See(WatchedKind::kPod, Pod("p", 100));
+  End(WatchedKind::kPod, 110);
+  EXPECT_EQ(Status("p"), TaskStatus::kBound);
+  EXPECT_EQ(mirror->rollbacks(), 0u);
+}
+
+TEST_F(RollbackTest, ExpectationsOfOtherKindsAreDroppedWithTheirNextList) {
+  const auto group = [](int version) {
+    return Object("scheduling.volcano.sh/v1beta1", "PodGroup", "a", "g",
+                  R"("spec":{"minMember":1},"status":{"phase":"Pending"})", version);
+  };
+  const auto phase = [&] {
+    StringPool& s = mirror->live().strings();
+    return mirror->live().FindPodGroup(s.Intern("a"), s.Intern("g"))->job.phase;
+  };
+  See(WatchedKind::kPodGroup, group(20));
+  mirror->ExpectPhase("a/g", JobPhase::kInqueue);
+  See(WatchedKind::kPodGroup, group(21));
+  ListPods({Pod("p", 100)}, 100);
+  ListPods({Pod("p", 30)}, 50);
+  EXPECT_EQ(phase(), JobPhase::kInqueue) << "its list is still to come";
+  Mark(What::kSyncBegins, WatchedKind::kPodGroup);
+  See(WatchedKind::kPodGroup, group(21));
+  End(WatchedKind::kPodGroup, 50);
+  EXPECT_EQ(phase(), JobPhase::kPending);
+  EXPECT_EQ(log.size(), 1u) << "one line for all kinds";
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(mirror->rollbacks(), 1u);
+}
+
+TEST_F(RollbackTest, ASecondRestoreIsNoticedAsTheFirst) {
+  ListPods({Pod("p", 100, "n1")}, 100);
+  ListPods({Pod("p", 30)}, 50);
+  for (const WatchedKindInfo& info : kWatchedKinds) {
+    if (info.kind == WatchedKind::kPod) continue;
+    Mark(What::kSyncBegins, info.kind);
+    End(info.kind, 50);
+  }
+  See(WatchedKind::kPod, Pod("p", 60, "n1"));
+  ListPods({Pod("p", 30)}, 50);
+  EXPECT_EQ(Status("p"), TaskStatus::kPending);
+  EXPECT_EQ(mirror->rollbacks(), 2u);
+}
+
+TEST_F(ClusterMirrorTest, AnnotationsOfALaterVersionAreIgnoredWithOneLine) {
+  for (int version = 1; version <= 2; ++version)
+    See(WatchedKind::kPodGroup,
+        Object("scheduling.volcano.sh/v1beta1", "PodGroup", "a", "g", R"("spec":{"minMember":1})",
+               version, R"("krafla.io/evictions":"v2;whatever")"));
+  CycleMemory memory;
+  mirror->RecallEvictions(Timestamp::FromUnixSeconds(1'773'100'000), memory);
+  EXPECT_EQ(memory.FindJobEvictions("a/g"), nullptr);
+  // Decoders see none of it on its way here: reduced objects do not have it.
+  EXPECT_EQ(std::count(log.begin(), log.end(),
+                       "annotation of a later krafla is ignored podgroup=a/g "
+                       "value=\"v2;whatever\" expected=\"v1;\""),
+            1);
+}
+
+TEST_F(ClusterMirrorTest, AnnotationsThatAnotherManagerHasWrittenAreIgnored) {
+  const auto group = [](const std::string& manager, int version) {
+    return fmt::format(
+        R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":)"
+        R"({{"annotations":{{"krafla.io/evictions":"v1;2026-03-08T20:00:00Z","other":"x"}},)"
+        R"("managedFields":[{{"manager":"kubectl","fieldsV1":{{"f:metadata":{{"f:annotations":)"
+        R"({{"f:other":{{}}}}}}}}}},{{"manager":"{}","operation":"Update","fieldsV1":)"
+        R"({{"f:metadata":{{"f:annotations":{{".":{{}},"f:krafla.io/evictions":{{}}}}}}}}}}],)"
+        R"("name":"g","namespace":"a","uid":"u-g","resourceVersion":"{}"}},)"
+        R"("spec":{{"minMember":1}}}})",
+        manager, version);
+  };
+  const auto recalled = [&] {
+    CycleMemory memory;
+    mirror->RecallEvictions(Timestamp::FromUnixSeconds(1'773'100'000), memory);
+    return memory.FindJobEvictions("a/g") != nullptr;
+  };
+  See(WatchedKind::kPodGroup, group("krafla", 1));
+  EXPECT_TRUE(recalled());
+  EXPECT_EQ(log.size(), 0u);
+  See(WatchedKind::kPodGroup, group("kubectl-edit", 2));
+  EXPECT_FALSE(recalled());
+  See(WatchedKind::kPodGroup, group("kubectl-edit", 3));
+  EXPECT_EQ(log, (std::vector<std::string>{
+                     "annotations that krafla has not written are ignored podgroup=a/g "
+                     "annotations=krafla.io/evictions hint=\"deploy/admission-policy.yaml keeps "
+                     "others from writing them\""}));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "explain/why_waiting.h"
 #include "kube/node_sizes.h"
 #include "model/disruption_budget.h"
+#include "model/queue_amounts.h"
 #include "model/revocable_access.h"
 #include "session/session.h"
 #include "session/tdm_settings.h"
@@ -105,10 +106,10 @@ class ViewMaker {
       std::array<int64_t, 5> jobs{};
       int64_t placed = 0;
       int64_t waiting = 0;
-      Resource allocated;
       Resource request;
     };
     std::map<QueueId, Account> accounts;
+    AmountByQueue allocated(c_.queues.size());
     for (JobId id{0}; id.value < c_.jobs.size(); ++id.value) {
       const Job& job = c_.jobs[id];
       Account& account = accounts[job.queue];
@@ -118,8 +119,9 @@ class ViewMaker {
       account.waiting += truth.Waiting();
       account.request.Add(job.total_request);
       for (const TaskId task : job.tasks)
-        if (before_.HasPlace(task)) account.allocated.Add(c_.Request(task));
+        if (before_.HasPlace(task)) allocated[job.queue].Add(c_.Request(task));
     }
+    AddToParents(c_, allocated);
     std::vector<ViewRow> rows;
     for (const QueueId id : c_.queues_by_name) {
       const Queue& queue = c_.queues[id];
@@ -136,7 +138,7 @@ class ViewMaker {
       WriteAmounts(json, "guarantee", queue.guarantee, c_.kinds);
       WriteAmounts(json, "deserved", report.known ? std::optional(report.deserved) : queue.deserved,
                    c_.kinds);
-      WriteAmounts(json, "allocated", account.allocated, c_.kinds);
+      WriteAmounts(json, "allocated", allocated[id], c_.kinds);
       WriteAmounts(json, "request", account.request, c_.kinds);
       json.Key("share");
       if (report.known) {

@@ -28,15 +28,15 @@ void DesiredWrites::Want(const std::string& key, std::string wish, HttpRequest r
 }
 
 void DesiredWrites::Flush() {
+  ending_ = true;
   std::vector<std::string> held_back;
-  for (auto& [key, entry] : entries_) {
+  std::vector<std::string> forbidden;
+  for (const auto& [key, entry] : entries_) {
     if (!entry.wanted || entry.in_flight) continue;
+    if (entry.forbidden) forbidden.push_back(key);
     if (entry.failures == 0) held_back.push_back(key);
-    if (!entry.refused_by_admission) continue;
-    --open_;
-    entry.wanted = false;
-    entry.in_line = false;
   }
+  for (const std::string& key : forbidden) Settle(key);
   std::sort(held_back.begin(), held_back.end());
   for (const std::string& key : held_back) Send(key);
 }
@@ -49,6 +49,17 @@ void DesiredWrites::Forget(const std::string& key) {
   it->second.forgotten = true;
   it->second.in_line = false;
   if (!it->second.in_flight && !it->second.timer) entries_.erase(it);
+}
+
+void DesiredWrites::Settle(const std::string& key) {
+  const auto it = entries_.find(key);
+  if (it == entries_.end() || !it->second.wanted) return;
+  // One that is under way counts as open until it is answered.
+  --open_;
+  it->second.wanted = false;
+  it->second.in_line = false;
+  it->second.wish.clear();
+  it->second.failures = 0;
 }
 
 void DesiredWrites::Later(const std::string& key, milliseconds delay) {
@@ -68,6 +79,7 @@ void DesiredWrites::Later(const std::string& key, milliseconds delay) {
 void DesiredWrites::Send(const std::string& key) {
   Entry& entry = entries_.at(key);
   if (entry.in_line) return;
+  if (options_.is_moot && options_.is_moot(key)) return Settle(key);
   if (in_flight_ >= options_.most_at_once) {
     entry.in_line = true;
     line_.push_back(key);
@@ -85,13 +97,16 @@ void DesiredWrites::Send(const std::string& key) {
     sent.refused_by_admission = IsRefusedByAdmission(response);
     if (sent.refused_by_admission && first_refusal && options_.on_refused)
       options_.on_refused(key, response);
-    if ((IsTransient(response) || sent.refused_by_admission) && !sent.forgotten) {
+    sent.forbidden = LacksPermission(response) || sent.refused_by_admission;
+    const bool again = IsTransient(response) || (sent.forbidden && !ending_);
+    if (again && !sent.forgotten) {
       // As it was: the wish is open still, unless there is a newer one.
       if (sent.wanted) --open_;
       sent.wanted = true;
       const int doubled = std::min(sent.failures++, 7);
-      Later(key, std::max(response.retry_after.value_or(milliseconds(0)),
-                          milliseconds(200) * (1 << doubled)));
+      const milliseconds wait = sent.forbidden ? milliseconds(1000) * (1 << std::min(doubled, 6))
+                                               : milliseconds(200) * (1 << doubled);
+      Later(key, std::max(response.retry_after.value_or(milliseconds(0)), wait));
       return SendThoseInLine();
     }
     --open_;
@@ -103,7 +118,7 @@ void DesiredWrites::Send(const std::string& key) {
       ++refused_;
       sent.confirmed.clear();
       // Gone is no news: the watch tells.
-      if (response.status != 404 && !sent.refused_by_admission && options_.on_refused)
+      if (response.status != 404 && !sent.forbidden && options_.on_refused)
         options_.on_refused(key, response);
     }
     if (sent.forgotten && !sent.wanted && !sent.timer) {

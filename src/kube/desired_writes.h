@@ -25,8 +25,12 @@ class DesiredWrites {
     std::chrono::milliseconds first_delay{0};
     std::chrono::milliseconds calm{0};
     size_t most_at_once = 32;
-    // The server will not have it, and asking again would not help. Also called when an admission
-    // webhook begins to refuse it: that is asked again with growing waits.
+    // Asked before a request is sent: true: what it says is no longer so, and it is dropped.
+    std::function<bool(const std::string& key)> is_moot;
+    // The server will not have it, and asking again would not help. Not called where our role lacks
+    // the permission: that is asked again with growing waits, and reported by
+    // kube/update_fallback.h. Called once when an admission webhook begins to refuse it: that, too,
+    // is asked again with growing waits.
     std::function<void(const std::string& key, const HttpResponse& response)> on_refused;
   };
 
@@ -35,8 +39,10 @@ class DesiredWrites {
   // `wish` says what is wanted in a form that can be compared: the same as last time is not written
   // again. `urgent`: not held back.
   void Want(const std::string& key, std::string wish, HttpRequest request, bool urgent);
-  // What is only held back to keep calm is sent now; what admission webhooks refuse is given up.
-  // For the end.
+  // The server has what is wanted: an earlier wish that has not been sent is dropped.
+  void Settle(const std::string& key);
+  // What is only held back to keep calm is sent now; what our role forbids or an admission webhook
+  // refuses is given up. For the end.
   void Flush();
   // The object is gone, or somebody else's.
   void Forget(const std::string& key);
@@ -56,7 +62,8 @@ class DesiredWrites {
     bool in_line = false;  // its turn comes when others have been answered
     bool forgotten = false;
     bool timer = false;
-    bool refused_by_admission = false;  // the last answer
+    bool refused_by_admission = false;  // the last answer, as the next one
+    bool forbidden = false;             // by a webhook, or because our role lacks the permission
     int failures = 0;
     std::optional<SteadyTime> sent;
   };
@@ -69,6 +76,7 @@ class DesiredWrites {
   Options options_;
   std::unordered_map<std::string, Entry> entries_;
   std::deque<std::string> line_;  // keys; those no longer in line are passed over
+  bool ending_ = false;           // Flush was called
   size_t in_flight_ = 0;
   size_t open_ = 0;
   uint64_t written_ = 0;

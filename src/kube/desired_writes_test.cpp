@@ -191,5 +191,72 @@ TEST_F(DesiredWritesTest, WhoWaitsInLineIsWrittenAsItIsWhenItsTurnComes) {
   EXPECT_EQ(client.requests.size(), 6u);
 }
 
+constexpr const char* kForbidden =
+    R"({"message":"podgroups \"a\" is forbidden: User \"u\" cannot patch resource \"podgroups\" in API group \"scheduling.volcano.sh\""})";
+
+TEST_F(DesiredWritesTest, WhatOurRoleForbidsIsAskedAgainWithGrowingWaits) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  for (const int wait_s : {1, 2, 4, 8, 16, 32, 64, 64}) {
+    client.Answer(403, kForbidden);
+    client.Pass(milliseconds(wait_s * 1000 - 1));
+    EXPECT_EQ(client.open(), 0u) << wait_s;
+    client.Pass(milliseconds(1));
+    ASSERT_EQ(client.open(), 1u) << wait_s;
+  }
+  EXPECT_EQ(refused, Lines{}) << "reported elsewhere, not once per object";
+  client.Answer(200);
+  EXPECT_EQ(writes->open(), 0u);
+}
+
+TEST_F(DesiredWritesTest, WhatOurRoleForbidsDoesNotHoldUpTheEnd) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  client.Answer(403, kForbidden);
+  EXPECT_EQ(writes->open(), 1u);
+  Want("b", "1");
+  writes->Flush();
+  EXPECT_EQ(writes->open(), 1u) << "it is under way";
+  client.Answer(403, kForbidden);
+  EXPECT_EQ(writes->open(), 0u);
+  EXPECT_EQ(refused, Lines{});
+}
+
+TEST_F(DesiredWritesTest, AnAdmissionPluginThatRefusesAnObjectIsNotAskedAgain) {
+  Make(milliseconds(0), milliseconds(0));
+  Want("a", "1");
+  client.Answer(403, R"({"message":"podgroups \"a\" is forbidden: exceeded quota"})");
+  EXPECT_EQ(refused, (Lines{"a"}));
+  EXPECT_EQ(writes->open(), 0u);
+}
+
+TEST_F(DesiredWritesTest, AWishThatTheServerFulfilsMeanwhileIsDropped) {
+  Make(milliseconds(0), milliseconds(1000));
+  Want("a", "1");
+  client.Answer(200);
+  Want("a", "2");
+  EXPECT_EQ(writes->open(), 1u);
+  writes->Settle("a");
+  EXPECT_EQ(writes->open(), 0u);
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(client.bodies, (Lines{"1"}));
+  Want("a", "2");
+  EXPECT_EQ(client.bodies, (Lines{"1", "2"})) << "it can be wanted again";
+}
+
+TEST_F(DesiredWritesTest, WhatIsNoLongerSoIsNotSent) {
+  bool moot = false;
+  writes.emplace(client,
+                 DesiredWrites::Options{.calm = milliseconds(1000),
+                                        .is_moot = [&](const std::string&) { return moot; }});
+  Want("a", "1");
+  client.Answer(200);
+  Want("a", "2");
+  moot = true;
+  client.Pass(milliseconds(1000));
+  EXPECT_EQ(client.bodies, (Lines{"1"}));
+  EXPECT_EQ(writes->open(), 0u);
+}
+
 }  // namespace
 }  // namespace krafla

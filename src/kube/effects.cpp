@@ -184,13 +184,15 @@ void Effects::SendMemory(const std::string& key, int attempt) {
     if (!writes.under_way) writes.under_way = MemoryWish{};
     writes.under_way->Take(std::move(*next));
   }
-  HttpRequest request{.method = "PATCH",
-                      .target = PodGroupPath(writes.group),
-                      .content_type = std::string(kMergePatch),
-                      .body = GroupMemoryPatch(writes.under_way->memory, writes.under_way->whole),
-                      .urgency = Urgency::kEvict};
+  HttpRequest request{
+      .method = "PATCH",
+      .target = PodGroupPath(writes.group),
+      .content_type = std::string(kMergePatch),
+      .body = GroupMemoryPatch(writes.group, writes.under_way->memory, writes.under_way->whole),
+      .urgency = Urgency::kEvict};
   client_.Send(std::move(request), [this, key, attempt](const HttpResponse& response) {
-    if (Repeat(response, attempt, [this, key, attempt] { SendMemory(key, attempt + 1); })) return;
+    const auto again = [this, key, attempt] { SendMemory(key, attempt + 1); };
+    if (Repeat(response, attempt, again)) return;
     MemoryAnswered(key, response);
   });
 }
@@ -198,8 +200,8 @@ void Effects::SendMemory(const std::string& key, int attempt) {
 void Effects::MemoryAnswered(const std::string& key, const HttpResponse& response) {
   MemoryWrites& writes = memory_writes_.at(key);
   MemoryWish done = std::move(*std::exchange(writes.under_way, std::nullopt));
-  // A group that is gone has nothing to remember.
-  const bool written = response.ok() || response.status == 404;
+  // A group that is gone, or is another one of that name by now, has nothing to remember.
+  const bool written = response.ok() || response.status == 404 || IsOtherObject(response);
   in_flight_ -= done.corrections;
   // The next eviction of the group writes it anew; until then a restart counts one too many.
   if (done.corrections != 0 && !written)

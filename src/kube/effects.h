@@ -70,6 +70,10 @@ class Effects {
   void Evict(std::vector<EvictOrder> orders);
   // Evictions were refused: what was kept of the group before them is replaced as a whole.
   void CorrectMemory(const ObjectRef& group, const GroupMemory& memory);
+  // Reads a pod and applies what the server says; then calls `then`.
+  void ReadAgain(const ObjectRef& pod, std::function<void()> then) {
+    Reread(pod, 0, std::move(then));
+  }
   void SetEvictionApi(bool on) { options_.eviction_api = on; }
   void SetVolumePatience(std::chrono::milliseconds patience) { volumes_.SetPatience(patience); }
 

@@ -220,13 +220,26 @@ TEST_F(EffectsTest, WhatMustOutliveARestartIsWrittenFirstAndOncePerGroup) {
   const GroupMemory memory{.zone_evictions = "rz1=2026-03-08T20:00:00Z"};
   effects.Evict({{.pod = PodRef("a", "p", "u"), .message = "m", .group = group, .memory = memory},
                  {.pod = PodRef("a", "q", "v"), .message = "m", .group = group, .memory = memory}});
-  EXPECT_EQ(client.bodies, (Lines{R"({"metadata":{"annotations":{"krafla.io/zone-evictions":)"
-                                  R"("rz1=2026-03-08T20:00:00Z"}}})"}));
+  EXPECT_EQ(client.bodies,
+            (Lines{R"({"metadata":{"uid":"gu","annotations":{"krafla.io/zone-evictions":)"
+                   R"("rz1=2026-03-08T20:00:00Z"}}})"}));
   Requests();
   client.Answer(200);
   EXPECT_EQ(Requests(), (Lines{"PATCH /api/v1/namespaces/a/pods/p/status",
                                "PATCH /api/v1/namespaces/a/pods/q/status"}));
   EXPECT_EQ(effects.in_flight(), 2u);
+}
+
+TEST_F(EffectsTest, AGroupThatIsAnotherOneByNowHasNothingToRemember) {
+  See(2, "n1");
+  effects.Evict({{.pod = PodRef("a", "p", "u"),
+                  .message = "m",
+                  .group = PodGroupRef("a", "g", "gu"),
+                  .memory = {.evictions = "1"}}});
+  Requests();
+  client.Answer(409,
+                R"({"message":"Precondition failed: UID in precondition: gu, UID in object"})");
+  EXPECT_EQ(Requests(), (Lines{fmt::format("PATCH {}/status", kPath)}));
 }
 
 TEST_F(EffectsTest, ABudgetThatForbidsItGivesThePodBack) {
@@ -248,7 +261,7 @@ TEST_F(EffectsTest, WhatWasWrittenOfRefusedEvictionsIsReplacedAsAWhole) {
   effects.CorrectMemory(PodGroupRef("a", "g", "gu"), memory);
   EXPECT_EQ(
       client.bodies,
-      (Lines{R"({"metadata":{"annotations":{"krafla.io/zone-evictions":null,)"
+      (Lines{R"({"metadata":{"uid":"gu","annotations":{"krafla.io/zone-evictions":null,)"
              R"("krafla.io/evictions":"2026-03-08T20:00:00Z","krafla.io/last-loss":null}}})"}));
   EXPECT_EQ(effects.in_flight(), 1u);
   client.Answer(503);
@@ -275,8 +288,9 @@ TEST_F(EffectsTest, WhatIsKeptOfAGroupIsWrittenInOrder) {
   EXPECT_EQ(Requests(), Lines{}) << "one at a time";
   client.Answer(503);
   client.Pass(milliseconds(100));
-  EXPECT_EQ(client.bodies, (Lines{R"({"metadata":{"annotations":{"krafla.io/zone-evictions":)"
-                                  R"("rz1=1","krafla.io/evictions":"2"}}})"}))
+  EXPECT_EQ(client.bodies,
+            (Lines{R"({"metadata":{"uid":"gu","annotations":{"krafla.io/zone-evictions":)"
+                   R"("rz1=1","krafla.io/evictions":"2"}}})"}))
       << "repeated with what is newest";
   EXPECT_EQ(Requests(), patch);
   evict("r", {.evictions = "3"});
@@ -289,7 +303,7 @@ TEST_F(EffectsTest, WhatIsKeptOfAGroupIsWrittenInOrder) {
   EXPECT_EQ(requests, (Lines{patch[0], "PATCH /api/v1/namespaces/a/pods/p/status",
                              "PATCH /api/v1/namespaces/a/pods/q/status"}))
       << "r waits for the patch that covers it";
-  EXPECT_EQ(bodies[0], R"({"metadata":{"annotations":{"krafla.io/zone-evictions":null,)"
+  EXPECT_EQ(bodies[0], R"({"metadata":{"uid":"gu","annotations":{"krafla.io/zone-evictions":null,)"
                        R"("krafla.io/evictions":"4","krafla.io/last-loss":null}}})");
   client.Answer(200);
   EXPECT_EQ(Requests(), (Lines{"PATCH /api/v1/namespaces/a/pods/r/status"}));

@@ -25,8 +25,8 @@ struct ObjectMessage {
     kSyncBegins,  // what follows until kSyncEnds is all there is of this kind
     kSeen,        // the object is there, and like this
     kGone,
-    kSyncEnds,
-    kReread,  // read once more on our own wish: counts also when nothing newer was seen
+    kSyncEnds,  // `head` has the list's resourceVersion, and nothing else
+    kReread,    // read once more on our own wish: counts also when nothing newer was seen
   };
   What what = What::kSeen;
   WatchedKind kind = WatchedKind::kPod;

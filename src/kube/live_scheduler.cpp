@@ -143,7 +143,7 @@ bool LiveScheduler::Run(milliseconds patience) {
       // Whoever led before us may have evicted since we last looked.
       if (!led_) {
         quarantine_reports_.Announce();
-        parts_.mirror.RecallEvictions(loop_.memory());
+        parts_.mirror.RecallEvictions(parts_.client.Now(), loop_.memory());
         loop_.CountEvictionsUnderWay();
       }
       CreateMissingQueues();
@@ -348,10 +348,11 @@ void LiveScheduler::CreateQueue(const std::string& name, bool reclaimable, int a
         if (response.status == 409) return;  // somebody was faster
         Log(fmt::format("queue cannot be created name={} error={}", name,
                         LogQuoted(Describe(response))));
-        if (!IsTransient(response) && !IsRefusedByAdmission(response)) return;
+        if (!IsTransient(response) && !LacksPermission(response) && !IsRefusedByAdmission(response))
+          return;
         parts_.client.After(
             std::max(response.retry_after.value_or(milliseconds(0)),
-                     milliseconds(500) * (1 << std::min(attempt, 6))),
+                     milliseconds(500) * (1 << std::min(attempt, 7))),
             [this, name, reclaimable, attempt] { CreateQueue(name, reclaimable, attempt + 1); });
       });
 }
@@ -371,6 +372,7 @@ void LiveScheduler::SetLevels() {
                       .waiting_pods = static_cast<double>(parts_.statuses.waiting_pods()),
                       .re_evictions = static_cast<double>(counts.re_evicted),
                       .eviction_loops = static_cast<double>(eviction_reports_.loops()),
+                      .rollbacks = static_cast<double>(parts_.mirror.rollbacks()),
                       .leading = options_.may_write() ? 1.0 : 0.0,
                       .controllers_seen = parts_.mirror.controllers_seen() ? 1.0 : 0.0});
 }

@@ -1,6 +1,7 @@
 #include "kube/reflector.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,14 @@ namespace {
 
 constexpr milliseconds kFirstWait{200};
 constexpr milliseconds kLongestWait{30'000};
+std::optional<uint64_t> Number(const std::string& version) {
+  uint64_t number = 0;
+  const char* end = version.data() + version.size();
+  const auto [last, error] = std::from_chars(version.data(), end, number);
+  if (error != std::errc{} || last != end || version.empty()) return std::nullopt;
+  return number;
+}
+
 constexpr size_t kLongestLine = 64u << 20;  // far beyond what an API server stores
 constexpr size_t kLargeObject = 2u << 20;   // beyond what it stores by default
 constexpr size_t kMostLarge = 1000;
@@ -118,6 +127,7 @@ bool Reflector::Put(ObjectMessage::What what, ObjectHead head) {
 void Reflector::List() {
   version_.clear();
   continue_token_.clear();
+  list_again_ = false;
   Put(ObjectMessage::What::kSyncBegins);
   if (options_.watch_list) {
     WatchList();
@@ -157,7 +167,8 @@ void Reflector::ListPage() {
     continue_token_ = page->continue_token;
     if (!continue_token_.empty()) return ListPage();
     version_ = page->resource_version;
-    inbox_.PutAlways({ObjectMessage::What::kSyncEnds, info_.kind, {}, {}});
+    inbox_.PutAlways(
+        {ObjectMessage::What::kSyncEnds, info_.kind, {}, {.resource_version = version_}});
     if (!std::exchange(synced_, true)) Log(fmt::format("listed kind={}", info_.name));
     backoff_.Reset();
     NoteItWorks();
@@ -172,6 +183,34 @@ void Reflector::WatchList() {
 
 void Reflector::Watch() {
   Open("&resourceVersion=" + Escaped(version_), false);
+}
+
+// Versions are revisions of etcd, and a list without a resourceVersion is consistent: its version
+// is never below one that was seen before it was asked for, whichever API server answers and
+// however far its watch cache lags. Only an etcd that has gone back can be below.
+bool Reflector::IsBehind(const std::string& server_version) const {
+  const std::optional<uint64_t> server = Number(server_version);
+  const std::optional<uint64_t> seen = Number(version_);
+  return server && seen && *server < *seen;
+}
+
+void Reflector::WatchOn() {
+  if (list_again_) return List();
+  HttpRequest request;
+  request.target = fmt::format("{}?limit=1", info_.path);
+  request.on_done = [this](HttpResponse response) {
+    if (response.closing) return;
+    if (!response.ok()) return Retry(response, "list", &Reflector::WatchOn);
+    const Result<ApiTextParser::ListPage> page =
+        parser_.ParseList(response.body, [](std::string, const ObjectHead&) {});
+    if (page && IsBehind(page->resource_version)) {
+      Log(fmt::format("server is behind what was seen; listing again kind={} server={} seen={}",
+                      info_.name, page->resource_version, version_));
+      return List();
+    }
+    Watch();
+  };
+  channel_.Send(std::move(request));
 }
 
 void Reflector::Open(const std::string& query, bool listing) {
@@ -253,7 +292,13 @@ bool Reflector::OnLine(std::string_view line) {
       last_problem_ = event->error_message;
       return true;
     case WatchEventType::kBookmark:
-      if (event->initial_events_end && !Put(ObjectMessage::What::kSyncEnds)) return false;
+      if (!version_.empty() && (list_again_ || IsBehind(event->head.resource_version))) {
+        broken_ = too_old_ = true;
+        return true;
+      }
+      if (event->initial_events_end &&
+          !Put(ObjectMessage::What::kSyncEnds, {.resource_version = event->head.resource_version}))
+        return false;
       if (event->initial_events_end && !std::exchange(synced_, true))
         Log(fmt::format("listed kind={}", info_.name));
       break;
@@ -334,10 +379,10 @@ void Reflector::OnWatchDone(HttpResponse response, bool listing) {
     return ListPage();
   }
   const bool complete = !version_.empty();
-  if (response.ok() && !broken_ && complete) return Watch();
+  if (response.ok() && !broken_ && complete) return WatchOn();
   if (broken_) response.error = last_problem_;
   if (response.ok() && response.error.empty()) response.error = "the list ended before its end";
-  Retry(response, "watch", complete ? &Reflector::Watch : &Reflector::List);
+  Retry(response, "watch", complete ? &Reflector::WatchOn : &Reflector::List);
 }
 
 void Reflector::Retry(const HttpResponse& response, const char* verb, void (Reflector::*next)()) {

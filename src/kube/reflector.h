@@ -3,7 +3,9 @@
 //   1. List: as a watch that begins with all objects (watch-list) where the server can, else page
 //      by page. The receiver is told where the list begins and ends, so that it can tell what is
 //      gone: nothing is emptied first.
-//   2. Watch from there. When the server ends it, watch on from the last version seen.
+//   2. Watch from there. When the server ends it, watch on from the last version seen, unless the
+//      server's own version is below that: then etcd was restored from a backup. Such a watch would
+//      stay open and silent until the new versions have caught up, so the kind is listed again.
 //   3. When that version is too old (410), or what the server sends cannot be read, list again.
 // Whatever fails is tried again after a while that doubles, up to half a minute, and is never the
 // same for two (jitter); what the server asks for in Retry-After is kept.
@@ -69,6 +71,8 @@ class Reflector {
 
   // Begins. Called once, from any thread.
   void Start();
+  // Lists once more, as soon as the watch that is open says anything or ends. From any thread.
+  void ListAgain() { list_again_ = true; }
   // Since the last word of the server, a bookmark at least. From any thread.
   double SecondsOfSilence() const;
 
@@ -77,6 +81,9 @@ class Reflector {
   void ListPage();
   void WatchList();
   void Watch();
+  // Watches on, after a watch has ended.
+  void WatchOn();
+  bool IsBehind(const std::string& server_version) const;
   void Open(const std::string& query, bool listing);
   bool OnData(std::string_view piece);
   bool OnLine(std::string_view line);
@@ -111,8 +118,9 @@ class Reflector {
   bool broken_ = false;      // the stream cannot be understood further
   bool unreadable_ = false;  // because of what it said
   bool relisting_ = false;   // because the last watch was too old
-  bool synced_ = false;      // for the log: the list has ended once
-  bool failing_ = false;     // the last answer was none, or an error
+  std::atomic<bool> list_again_ = false;
+  bool synced_ = false;   // for the log: the list has ended once
+  bool failing_ = false;  // the last answer was none, or an error
   std::string last_problem_;
   std::optional<std::chrono::steady_clock::time_point> last_unreadable_;
   std::optional<std::chrono::steady_clock::time_point> unreadable_told_;

@@ -53,8 +53,15 @@ class ReflectorTest : public ::testing::Test {
       for (const auto& [key, value] : request.params)
         if (key != "timeoutSeconds" && key != "allowWatchBookmarks")
           asked += (asked.empty() ? "" : "&") + key + "=" + value;
+      // Before it watches on, the reflector asks for the server's version.
+      if (asked == "limit=1") {
+        response.set_content(Page({}, server_version, ""), "application/json");
+        return;
+      }
       queries.push_back(asked);
-      if (!answers.empty()) {
+      if (watches_end && asked.starts_with("resourceVersion=")) {
+        answer.ends = true;
+      } else if (!answers.empty()) {
         answer = answers.front();
         answers.erase(answers.begin());
       }
@@ -155,6 +162,8 @@ class ReflectorTest : public ::testing::Test {
   HttpChannel* channel = nullptr;                // for its own thread, also while it ends
   std::mutex mutex;
   std::vector<Answer> answers;
+  int server_version = 1'000'000;
+  bool watches_end = false;  // at once, without one of the answers
   Lines queries;
   Lines log;
   Lines received;
@@ -387,6 +396,58 @@ TEST_F(ReflectorTest, NoPageIsAskedForWhileTheInboxIsFull) {
     EXPECT_EQ(queries, Lines{}) << "nothing takes from the inbox";
   }
   EXPECT_EQ(Receive(6), (Lines{"filler", "begin", "a", "b", "c", "end"}));
+}
+
+// As after a restore of etcd: a watch from a version that is still to come would be silent.
+TEST_F(ReflectorTest, AServerThatIsBehindWhatWasSeenIsListedAgain) {
+  server_version = 7;
+  answers = {{.lines = {Event("ADDED", "a", 9), Bookmark(10, true)}},
+             {.lines = {Event("ADDED", "a", 5), Bookmark(7, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(6), (Lines{"begin", "a", "end", "begin", "a", "end"}));
+  EXPECT_EQ(Queries(2), (Lines{kWatchList, kWatchList}));
+  const std::scoped_lock lock(mutex);
+  EXPECT_NE(std::find(log.begin(), log.end(),
+                      "server is behind what was seen; listing again kind=Node server=7 seen=10"),
+            log.end());
+}
+
+TEST_F(ReflectorTest, AServerThatIsAheadIsWatchedOn) {
+  server_version = 10;
+  answers = {{.lines = {Bookmark(10, true)}}};
+  Start();
+  EXPECT_EQ(Queries(2)[1], "resourceVersion=10&watch=true");
+}
+
+TEST_F(ReflectorTest, ABookmarkOfAnEarlierVersionMeansANewList) {
+  answers = {{.lines = {Bookmark(10, true), Bookmark(4, false)}, .ends = false},
+             {.lines = {Bookmark(4, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(4), (Lines{"begin", "end", "begin", "end"}));
+}
+
+TEST_F(ReflectorTest, AListThatIsAskedForFollowsWhenTheWatchEnds) {
+  watches_end = true;
+  answers = {{.lines = {Bookmark(10, true)}}, {.lines = {Bookmark(11, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(2), (Lines{"begin", "end"}));
+  reflector->ListAgain();
+  EXPECT_EQ(Receive(2), (Lines{"begin", "end"}));
+}
+
+TEST_F(ReflectorTest, TheEndOfAListSaysItsVersion) {
+  for (const bool watch_list : {true, false}) {
+    answers = {watch_list ? Answer{.lines = {Bookmark(10, true)}}
+                          : Answer{.body = Page({}, 10, "")}};
+    answers[0].ends = false;
+    Start({.watch_list = watch_list});
+    std::vector<ObjectMessage> marks;
+    while (marks.size() < 2)
+      for (ObjectMessage& m : inbox.Take(Inbox::Clock::now() + std::chrono::seconds(10)).objects)
+        marks.push_back(std::move(m));
+    EXPECT_EQ(marks[1].head.resource_version, "10");
+    reflector_channel.reset();
+  }
 }
 
 TEST(Backoff, DoublesUpToItsLimitAndIsNeverTheSameForTwo) {

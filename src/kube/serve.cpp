@@ -27,6 +27,7 @@
 #include "kube/event_recorder.h"
 #include "kube/heartbeat.h"
 #include "kube/http_channel.h"
+#include "kube/leader_events.h"
 #include "kube/leader_lease.h"
 #include "kube/live_scheduler.h"
 #include "kube/outage_log.h"
@@ -36,6 +37,7 @@
 #include "kube/seeing_in.h"
 #include "kube/serve_metrics.h"
 #include "kube/status_reports.h"
+#include "kube/update_fallback.h"
 #include "model/zone_window.h"
 #include "scheduler/scheduling_loop.h"
 
@@ -165,7 +167,7 @@ class Server {
             std::random_device{}() * 0x1000003ULL ^ static_cast<uint64_t>(WallClock().ns))),
         credentials_(std::move(connection), ProcessSurroundings(), options.log),
         seeing_in_(std::move(seeing_in)),
-        mirror_(MirrorFor(options, drill)),
+        mirror_(MirrorWithRollback(options, drill)),
         log_(options.verbosity, cycle_lines_.file()),
         config_stamp_(config_stamp) {
     inbox_.OnRoom([this] { reading_.Resume(); });
@@ -206,6 +208,7 @@ class Server {
          .on_cycle =
              [this](const Session& session, const std::vector<JobPhaseChange>& phases,
                     double wall_ms) {
+               leader_events_.Flush();  // a cycle runs where the leader is
                if (!options_.metrics_address && options_.record_folder.empty()) return;
                seeing_in_->tap().OnCycle(session, phases, loop_->cycles() + 1, wall_ms);
              },
@@ -418,6 +421,23 @@ class Server {
     return true;
   }
 
+  MirrorOptions MirrorWithRollback(const ServeOptions& options, const CheckDrill& drill) {
+    MirrorOptions mirror = MirrorFor(options, drill);
+    mirror.on_rollback = [this] { OnRollback(); };
+    return mirror;
+  }
+
+  // On the scheduling thread.
+  void OnRollback() {
+    for (const std::unique_ptr<Reflector>& reflector : reflectors_) reflector->ListAgain();
+    statuses_.WriteAllAgain();
+    leader_events_.Record(
+        "rollback",
+        {Lease(), true, "ClusterRolledBack",
+         "etcd has gone back to an earlier state, as after a restore from a backup: all "
+         "objects are listed again, and what was expected of them is dropped"});
+  }
+
   // On the scheduling thread.
   std::optional<SchedulerConfig> ChangedConfig() {
     const FileStamp stamp = StampOf(options_.config_path);
@@ -436,12 +456,13 @@ class Server {
       std::string first;
       for (const Diagnostic& problem : problems.items())
         if (problem.severity == Severity::kError && first.empty()) first = ToString(problem);
-      events_.Record({about, true, "ConfigurationRefused", first});
+      leader_events_.Record("configuration", {about, true, "ConfigurationRefused", first});
       return std::nullopt;
     }
     options_.log(fmt::format("configuration read again file={}", options_.config_path));
     LogTraps(options_, text);
-    events_.Record({about, false, "ConfigurationTaken", options_.config_path});
+    leader_events_.Record("configuration",
+                          {about, false, "ConfigurationTaken", options_.config_path});
     ReportReplacedShares(config);
     seeing_in_->tap().OnConfig(std::move(text));
     return config;
@@ -459,7 +480,7 @@ class Server {
         "instead, by spec.weight; spec.deserved is not looked at",
         config.replaced_share_plugin);
     options_.log(text);
-    events_.Record({Lease(), true, "QueueSharesReplaced", text});
+    leader_events_.Record("shares", {Lease(), true, "QueueSharesReplaced", text});
   }
 
   std::function<void(int64_t, BootClock::time_point)> NoteDate() {
@@ -534,9 +555,17 @@ class Server {
              outages_.WriteAnswered(kind.verb, kind.resource, o.response);
            },
        .log = options_.log}};
-  InboxApiClient client_{writing_, inbox_};
+  InboxApiClient sending_{writing_, inbox_};
+  UpdateFallback client_{
+      sending_,
+      {.log = options_.log,
+       .on_forbidden =
+           [this](const std::string& verb, const std::string& resource,
+                  const HttpResponse& response) { outages_.Failed(verb, resource, response); },
+       .on_allowed = [this](const std::string& resource) { outages_.Worked(resource); }}};
   EventRecorder events_{client_,
                         {.component = options_.scheduler_names.front(), .instance = identity_}};
+  LeaderEvents leader_events_{events_, [this] { return MayWrite(); }};
   Effects effects_{
       client_,
       mirror_,
@@ -544,7 +573,14 @@ class Server {
       {.seed = std::random_device{}(),
        .log = options_.log,
        .on_evicted = [this](const EvictOrder& order) { loop_->EvictionTaken(order.pod.Key()); }}};
-  StatusReports statuses_{client_, mirror_, events_, {.log = options_.log}};
+  StatusReports statuses_{
+      client_,
+      mirror_,
+      events_,
+      {.log = options_.log,
+       .read_pod_again = [this](const ObjectRef& pod, std::function<void()> then) {
+         effects_.ReadAgain(pod, std::move(then));
+       }}};
   LineStream cycle_lines_{options_.log};  // in the form of all others
   Log log_;
   std::optional<SchedulingLoop> loop_;

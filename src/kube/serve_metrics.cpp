@@ -156,6 +156,9 @@ struct ServeMetrics::Families {
                           .Add({});
   Gauge& waiting_pods =
       GaugeFamily(registry, "krafla_waiting_pods", "Pods that wait for a place").Add({});
+  Counter& rollbacks = CounterFamily(registry, "krafla_etcd_rollbacks_total",
+                                     "Times that etcd has gone back to an earlier state")
+                           .Add({});
   Counter& re_evictions = CounterFamily(registry, "krafla_re_evictions_total",
                                         "Evictions from PodGroups that have lost pods before")
                               .Add({});
@@ -324,6 +327,7 @@ void ServeMetrics::Set(const Levels& levels) {
   f.waiting_pods.Set(levels.waiting_pods);
   RaiseTo(f.re_evictions, levels.re_evictions);
   RaiseTo(f.eviction_loops, levels.eviction_loops);
+  RaiseTo(f.rollbacks, levels.rollbacks);
   f.leading.Set(levels.leading);
   f.controllers_seen.Set(levels.controllers_seen);
 }

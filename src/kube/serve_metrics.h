@@ -43,6 +43,7 @@ class ServeMetrics {
     double waiting_pods = 0;
     double re_evictions = 0;
     double eviction_loops = 0;
+    double rollbacks = 0;
     double leading = 0;
     double controllers_seen = 0;
   };

@@ -9,6 +9,7 @@
 #include "explain/amount_words.h"
 #include "kube/api_objects.h"
 #include "kube/room_words.h"
+#include "model/queue_amounts.h"
 #include "session/job_by_name.h"
 #include "session/unsupported.h"
 
@@ -91,6 +92,7 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                .calm = options_.calm,
                .queue_calm = options_.queue_calm,
                .count_calm = options_.count_calm,
+               .read_pod_again = options_.read_pod_again,
                .on_group_refused =
                    [this](const std::string& key) {
                      mirror_.ForgetPhase(key);
@@ -115,6 +117,13 @@ void StatusReports::Flush() {
             [](const WaitingMemo* a, const WaitingMemo* b) { return a->pod.Key() < b->pod.Key(); });
   for (WaitingMemo* memo : held) WritePod(*memo, true);
   writer_.Flush();
+}
+
+void StatusReports::WriteAllAgain() {
+  for (auto& [uid, memo] : waiting_) writer_.ForgetPod(memo.pod.Key());
+  waiting_.clear();
+  // PodGroups and queues are compared with what the server shows.
+  for (auto& [key, memo] : memos_) memo.stale = true;
 }
 
 void StatusReports::AfterCycle(Session& session) {
@@ -194,20 +203,20 @@ std::optional<StatusReports::Waits> StatusReports::WhyItWaits(const Session& ses
   return waits;
 }
 
-// No plugin speaks of a queue without jobs, and without proportion of none at all; what its jobs
-// hold is known all the same. One that never held anything is left alone.
+// What pods hold, whether a plugin shares among queues or not. A queue that never held anything,
+// and of which the server says nothing, is left alone.
 void StatusReports::ReportQueues(const Session& session) {
   const Cluster& c = session.cluster;
-  Table<QueueId, Resource> held(c.queues.size());
-  for (const Job& job : c.jobs)
-    if (job.queue.valid()) held[job.queue].Add(job.allocated);
+  const AmountByQueue allocated = AllocatedByQueue(c);
   for (const QueueId id : c.queues_by_name) {
-    const QueueReport& report = session.queue_reports[id];
-    const Resource& allocated = report.known ? report.allocated : held[id];
     const std::string name(c.QueueName(id));
-    if (!report.known && allocated.IsEmpty() && !reported_queues_.contains(name)) continue;
+    const std::string* current = mirror_.StatusOf(WatchedKind::kQueue, name);
+    if (current == nullptr) continue;  // Assumed by the builder; there is nothing to write to.
+    if (allocated[id].IsEmpty() && !session.queue_reports[id].known &&
+        !reported_queues_.contains(name) && !HasAllocated(*current))
+      continue;
     reported_queues_.insert(name);
-    writer_.WriteQueue(name, QueueStatusPatch(allocated, c.kinds));
+    writer_.WriteQueue(name, QueueStatusPatch(*current, allocated[id], c.kinds), *current);
   }
   std::erase_if(reported_queues_, [&](const std::string& name) {
     if (c.FindQueue(name).valid()) return false;

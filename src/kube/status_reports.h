@@ -38,6 +38,8 @@ class StatusReports {
     std::chrono::milliseconds calm{10'000};      // between two messages to one object
     std::chrono::milliseconds queue_calm{1000};  // between two statuses of one queue
     std::chrono::milliseconds count_calm{1000};  // between two counts of one PodGroup's pods
+    // As StatusWriter::Options.
+    std::function<void(const ObjectRef& pod, std::function<void()> then)> read_pod_again = {};
     // Before somebody is told that pods of its gang, its PodGroup or its queue are missing.
     std::chrono::milliseconds grace{5000};
   };
@@ -46,6 +48,9 @@ class StatusReports {
 
   // While the session is open.
   void AfterCycle(Session& session);
+
+  // The server may have lost what was written: pods that wait are reported as if they began to.
+  void WriteAllAgain();
 
   // Nothing is held back any longer.
   void Flush();

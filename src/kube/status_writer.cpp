@@ -34,19 +34,35 @@ StatusWriter::StatusWriter(ApiClient& client, ClusterMirror& mirror, EventRecord
       groups_(client, {.calm = options_.count_calm,
                        .on_refused =
                            [this](const std::string& key, const HttpResponse& response) {
-                             Refused("PodGroup", key, response);
+                             // The new group of that name is reported when the watch shows it.
+                             if (!IsOtherObject(response)) Refused("PodGroup", key, response);
                              if (options_.on_group_refused) options_.on_group_refused(key);
                            }}),
-      pods_(client, {.calm = options_.calm,
-                     .on_refused =
-                         [this](const std::string& key, const HttpResponse& response) {
-                           // 409: another pod of that name.
-                           if (response.status != 409) Refused("pod", key, response);
-                         }}),
+      pods_(client,
+            {.calm = options_.calm,
+             .is_moot = [this](const std::string& key) { return mirror_.HasNode(key); },
+             .on_refused = [this](const std::string& key,
+                                  const HttpResponse& response) { PodRefused(key, response); }}),
       queues_(client, {.calm = options_.queue_calm,
                        .on_refused = [this](const std::string& key, const HttpResponse& response) {
                          Refused("queue", key, response);
                        }}) {}
+
+// A pod that was bound while the request was under way may not be nominated (422), and a pod of
+// that name may be another one by now (409). Both are no matter for the log: the pod is read again,
+// and only a refusal of a pod that still waits is one.
+void StatusWriter::PodRefused(const std::string& key, const HttpResponse& response) {
+  const std::string uid(mirror_.UidOf(WatchedKind::kPod, key));
+  if (uid.empty() || mirror_.HasNode(key)) return;
+  const bool overtaken = response.status == 409 || response.status == 422;
+  if (!overtaken || !options_.read_pod_again) return Refused("pod", key, response);
+  const size_t slash = key.find('/');
+  options_.read_pod_again(
+      PodRef(key.substr(0, slash), key.substr(slash + 1), uid), [this, key, uid, response] {
+        if (mirror_.UidOf(WatchedKind::kPod, key) == uid && !mirror_.HasNode(key))
+          Refused("pod", key, response);
+      });
+}
 
 void StatusWriter::Refused(std::string_view what, const std::string& key,
                            const HttpResponse& response) {
@@ -58,6 +74,7 @@ void StatusWriter::Refused(std::string_view what, const std::string& key,
 
 void StatusWriter::WritePod(const ObjectRef& pod, const std::string& message, std::string_view node,
                             Timestamp since, bool urgent) {
+  if (mirror_.HasNode(pod.Key())) return;  // bound since the cycle that found it waiting
   pods_.Want(pod.Key(), fmt::format("{}\n{}\n{}", pod.uid, node, message),
              {.method = "PATCH",
               .target = PodPath(pod) + "/status",
@@ -89,11 +106,11 @@ bool StatusWriter::WriteGroup(const ObjectRef& group, const GroupStatus& wanted,
         return condition.type == "Unschedulable" && condition.status == "True";
       });
   if (waits == wanted.conditions.end()) events_.Forget("PodGroup", key);
-  const std::string* current = mirror_.StatusOf(key);
+  const std::string* current = mirror_.StatusOf(WatchedKind::kPodGroup, key);
   if (current == nullptr) return false;
   const Timestamp now = client_.Now();
-  std::optional<std::string> patch =
-      GroupStatusPatch(*current, wanted, fmt::format("{:x}-{}", now.ns, ++transitions_), now);
+  std::optional<std::string> patch = GroupStatusPatch(
+      group, *current, wanted, fmt::format("{:x}-{}", now.ns, ++transitions_), now);
   if (!patch) return false;
   // The current status is part of the wish: if it is still wanted when the server shows something
   // else, it has to be written once more.
@@ -115,13 +132,16 @@ void StatusWriter::ForgetGroup(const std::string& key) {
   events_.Forget("PodGroup", key);
 }
 
-void StatusWriter::WriteQueue(const std::string& name, std::string body) {
-  std::string wish = body;
+void StatusWriter::WriteQueue(const std::string& name, std::optional<std::string> patch,
+                              const std::string& current) {
+  if (!patch) return queues_.Settle(name);
+  // The current status is part of the wish, as with PodGroups.
+  std::string wish = *patch + "\n" + current;
   queues_.Want(name, std::move(wish),
                {.method = "PATCH",
                 .target = fmt::format("/apis/{}/queues/{}/status", kSchedulingApi, name),
                 .content_type = std::string(kMergePatch),
-                .body = std::move(body),
+                .body = *std::move(patch),
                 .urgency = Urgency::kStatus},
                false);
 }

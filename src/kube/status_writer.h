@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,8 @@ class StatusWriter {
     std::chrono::milliseconds calm{10'000};      // between two messages to one object
     std::chrono::milliseconds queue_calm{1000};  // between two statuses of one queue
     std::chrono::milliseconds count_calm{1000};  // between two counts of one PodGroup's pods
+    // Reads a pod again whose status the server refuses, and applies it; then calls `then`.
+    std::function<void(const ObjectRef& pod, std::function<void()> then)> read_pod_again;
     // The server will not have what was wished of this PodGroup.
     std::function<void(const std::string& key)> on_group_refused;
   };
@@ -49,7 +52,10 @@ class StatusWriter {
   // An event beside what is said about waiting.
   void Warn(const ObjectRef& about, std::string_view reason, const std::string& message);
 
-  void WriteQueue(const std::string& name, std::string body);
+  // Nothing to patch: the server says so already. `current`: its status, of which the patch is
+  // made.
+  void WriteQueue(const std::string& name, std::optional<std::string> patch,
+                  const std::string& current);
   void ForgetQueue(const std::string& name);
 
   // Nothing is held back any longer.
@@ -59,6 +65,7 @@ class StatusWriter {
   uint64_t written() const { return groups_.written() + pods_.written() + queues_.written(); }
 
  private:
+  void PodRefused(const std::string& key, const HttpResponse& response);
   void Refused(std::string_view what, const std::string& key, const HttpResponse& response);
 
   ApiClient& client_;

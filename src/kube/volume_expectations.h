@@ -44,6 +44,8 @@ class VolumeExpectations {
   void VolumeGone(const std::string& name) { volumes_.erase(name); }
   void ClaimGone(const std::string& key) { claims_.erase(key); }
 
+  bool ExpectsOfVolume(const std::string& name) const { return volumes_.contains(name); }
+  bool ExpectsOfClaim(const std::string& key) const { return claims_.contains(key); }
   size_t size() const { return volumes_.size() + claims_.size(); }
 
  private:

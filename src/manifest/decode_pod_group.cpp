@@ -11,6 +11,7 @@
 #include "manifest/decode_scheduling.h"
 #include "manifest/known_words.h"
 #include "model/disruption_budget.h"
+#include "model/memory_format.h"
 #include "model/well_known.h"
 
 namespace krafla {
@@ -145,9 +146,13 @@ GroupMemory DecodeMemory(ObjectReader& reader, const Metadata& meta) {
     const TextMap::Entry* entry = meta.annotations.Find(key);
     if (entry == nullptr) return;
     text = entry->value;
-    if (!is_readable(text))
+    if (!IsKnownMemoryVersion(text)) {
+      reader.Warn(entry->at, fmt::format("expected the format version {}, got {}; ignored",
+                                         Quoted(kMemoryVersion), Quoted(text)));
+    } else if (!is_readable(text)) {
       reader.Warn(entry->at, fmt::format("expected {}, got {}; what cannot be read is ignored",
                                          example, Quoted(text)));
+    }
   };
   read(keys::kZoneEvictions, memory.zone_evictions,
        "zones and instants such as \"rz1=2026-03-10T22:30:00Z\"",

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+
+#include "model/memory_format.h"
 
 namespace krafla {
 
@@ -33,32 +36,41 @@ GroupMemory MemoryOfJob(const CycleMemory& memory, std::string_view group) {
   return texts;
 }
 
+GroupMemory WithVersion(GroupMemory texts) {
+  for (std::string* text : {&texts.zone_evictions, &texts.evictions, &texts.loss})
+    if (!text->empty()) text->insert(0, kMemoryVersion);
+  return texts;
+}
+
 }  // namespace
 
 GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group, Timestamp now) {
   GroupMemory texts = MemoryOfJob(memory, group);
   for (const CycleMemory::ZoneEviction& eviction : memory.last_evictions)
     if (eviction.at == now) AppendZone(texts.zone_evictions, eviction);
-  return texts;
+  return WithVersion(std::move(texts));
 }
 
 GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group) {
   GroupMemory texts = MemoryOfJob(memory, group);
   for (const CycleMemory::ZoneEviction& eviction : memory.last_evictions)
     AppendZone(texts.zone_evictions, eviction);
-  return texts;
+  return WithVersion(std::move(texts));
 }
 
-void Recall(const GroupMemory& texts, std::string_view group, CycleMemory& memory) {
-  for (const auto& [zone, at] : ReadZoneEvictions(texts.zone_evictions).zones) {
+void Recall(const GroupMemory& texts, std::string_view group, Timestamp now, CycleMemory& memory) {
+  for (const auto& [zone, written] : ReadZoneEvictions(texts.zone_evictions).zones) {
+    const Timestamp at = std::min(written, now);
     const Timestamp* known = memory.LastEviction(zone);
     if (known == nullptr || *known < at) memory.SetLastEviction(zone, at);
   }
-  if (EvictionTimes evictions = ReadEvictionTimes(texts.evictions); !evictions.times.empty())
+  if (EvictionTimes evictions = ReadEvictionTimes(texts.evictions); !evictions.times.empty()) {
+    for (Timestamp& at : evictions.times) at = std::min(at, now);
     memory.JobEvictionsOf(group).times = std::move(evictions.times);
+  }
   if (const std::optional<GroupLoss> last = ReadGroupLoss(texts.loss)) {
     CycleMemory::JobLoss& loss = memory.JobLossOf(group);
-    loss.at = last->at;
+    loss.at = std::min(last->at, now);
     loss.size = last->size;
     // When its pods were gone is not written down. Not before this: for one more period they are
     // missed.

@@ -14,7 +14,9 @@ namespace krafla {
 GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group, Timestamp now);
 // The same with every zone whose clock runs, whenever it was started.
 GroupMemory MemoryOf(const CycleMemory& memory, std::string_view group);
-// Adds to `memory` what is later than what it knows. What cannot be read is passed over.
-void Recall(const GroupMemory& texts, std::string_view group, CycleMemory& memory);
+// Adds to `memory` what is later than what it knows. What cannot be read is passed over. An instant
+// after `now`, of a clock that was ahead or of a hand that wrote it, counts as `now`: it protects
+// as long as an eviction of this moment would, and no longer.
+void Recall(const GroupMemory& texts, std::string_view group, Timestamp now, CycleMemory& memory);
 
 }  // namespace krafla

@@ -31,15 +31,15 @@ inline Explainer MakeExplainer(const CycleInput& input, const CycleMemory* remem
   read.leave_out_pods_without_claims = !config.compatibility.missing_claims;
   CycleMemory memory = remembers != nullptr ? *remembers : CycleMemory{};
   ClusterBuilder builder(BuildOptionsOf(read));
-  RecallingSink recalling(builder, memory);
+  const Result<ZonedTimestamp> now = ParseRfc3339(input.now);
+  EXPECT_TRUE(now.has_value());
+  RecallingSink recalling(builder, now->time, memory);
   ReadTextInto(recalling, input.cluster, "cluster", read, diagnostics);
   Cluster cluster = std::move(builder).Build(diagnostics);
   for (const Diagnostic& d : diagnostics.items())
     if (d.severity == Severity::kError) ADD_FAILURE() << ToString(d);
   SessionOptions when;
   when.memory = &memory;  // copied
-  const Result<ZonedTimestamp> now = ParseRfc3339(input.now);
-  EXPECT_TRUE(now.has_value());
   when.now = now->time;
   when.zone = FixedOffset(now->offset_seconds);
   return Explainer(std::move(cluster), std::move(config), when);
