@@ -47,7 +47,7 @@ class Credentials {
   Result<std::shared_ptr<const Identity>> Current();
   // The same, and waits for an exec plugin: for programs that have nothing else to do.
   Result<std::shared_ptr<const Identity>> Await();
-  // The server answered 401: what can be read or asked for again is, before the next request.
+  // The server answered 401: files are read again before the next request, a plugin runs again.
   void Refused(const std::shared_ptr<const Identity>& identity);
 
   // Calls `listener`, on any thread, when Current may say something else than nullptr. It must not

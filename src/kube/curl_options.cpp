@@ -25,8 +25,8 @@ int SetSocketOptions(void*, curl_socket_t socket, curlsocktype) {
   const int idle_s = 10;
   const int interval_s = 5;
   const unsigned timeout_ms = 20'000;
-  // What is not yet on its way when a connection is closed is thrown away, not sent later: by then
-  // somebody else may lead.
+  // Data that the kernel has not sent when a connection is closed is dropped, not sent later: by
+  // then another replica may lead.
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

@@ -115,7 +115,7 @@ struct ExecCredentialSource::State {
                       "this machine; "
                       "it is used all the same expires={}",
                       connection.exec->command, FormatRfc3339(credential->expires)));
-    // An answer that has expired, or is about to, is asked for again at the pace of failures.
+    // An answer that has expired, or is about to, is requested again at the pace of failures.
     expires_at = now + std::max<std::chrono::nanoseconds>(left, options.retry_wait * 2);
     run_at = now + std::max<std::chrono::nanoseconds>(
                        {left / 2, left - kBeforeExpiry, options.retry_wait});

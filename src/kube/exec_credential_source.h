@@ -1,6 +1,6 @@
 // Keeps the credential of an exec plugin fresh: runs the plugin on a thread of its own, first when
-// it is asked for, again before the credential expires and after the server refused it. Whoever
-// asks never waits for the plugin. kube/credentials.h makes requests' identities of it.
+// a credential is requested, again before it expires and after the server refused it. A caller
+// never waits for the plugin. kube/credentials.h makes requests' identities of it.
 //
 // Thread-safe.
 #pragma once

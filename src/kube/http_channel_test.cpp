@@ -439,6 +439,9 @@ TEST_F(ExecChannelTest, WhatWaitsForCredentialsEndsWithTheChannelAndIsKeptBackWi
     channel.Resume();
     EXPECT_TRUE(answered[0].get_future().get().kept_back);
     may_write = true;
+    std::promise<void> next_round;  // what is sent before may still be kept back
+    channel.After(milliseconds(0), [&] { next_round.set_value(); });
+    next_round.get_future().wait();
     send(1);
   }
   EXPECT_TRUE(answered[1].get_future().get().closing);

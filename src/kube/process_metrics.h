@@ -1,5 +1,5 @@
 // Figures about this process by the names that Prometheus' client libraries use (process_*), read
-// from /proc when the page is asked for. Part of kube/serve_metrics.h's page.
+// from /proc at each scrape. Part of kube/serve_metrics.h's page.
 #pragma once
 
 #include <vector>

@@ -137,7 +137,7 @@ void Reflector::List() {
 }
 
 void Reflector::ListPage() {
-  // A page that was answered is kept in full, so that none is asked for while there is no room.
+  // A page is kept in full once it is answered, so none is requested while the inbox is full.
   if (!inbox_.HasRoom()) return channel_.After(kLookForRoom, [this] { ListPage(); });
   HttpRequest request;
   request.target = fmt::format("{}?limit={}", info_.path, options_.page_size);

@@ -69,26 +69,26 @@ class Transport(ClusterTestCase):
             self.wait_bound(2, prefix=name, patience_s=30)
             self.assertTrue(changed, name)
 
-        def told(pattern):
+        def logged(pattern):
             nonlocal lines
             found = [line for line in scheduler.log().splitlines() if re.search(pattern, line)]
             self.assertEqual(len(found), 1, found)
 
         breaks("nonsense", lambda line: line[:200] + b"\n")
-        told(r"watch cannot be read; listing again kind=Pod object=team-a/nonsense-\d error=")
+        logged(r"watch cannot be read; listing again kind=Pod object=team-a/nonsense-\d error=")
         # Further ones within a minute are no further lines.
         breaks("error", lambda line: b'{"type":"ERROR","object":["odd"]}\n')
         breaks("binary", lambda line: b"\x00\xff\xfe\n")
         breaks("unnamed", lambda line: re.sub(rb'"name":"unnamed-\d",', b"", line, count=1))
         breaks("cut", lambda line: None)
-        told(r"watch cannot be read; listing again kind=Pod ")
+        logged(r"watch cannot be read; listing again kind=Pod ")
 
         def large(line):
             event = json.loads(line)
             event["object"]["metadata"].setdefault("annotations", {})["x"] = "y" * (3 << 20)
             return json.dumps(event).encode() + b"\n"
         breaks("large", large)
-        told(r"object is unusually large kind=Pod object=team-a/large-\d bytes=31\d\d\d\d\d")
+        logged(r"object is unusually large kind=Pod object=team-a/large-\d bytes=31\d\d\d\d\d")
         self.assert_all_is_well(bound)
         self.assertIsNone(scheduler.process.poll())
         self.assertEqual(scheduler.stop(), 0)
@@ -154,7 +154,7 @@ class Transport(ClusterTestCase):
         scheduler = self.scheduler(kubeconfig=plane.kubeconfig(name))
         self.job("big", 4)  # waits, so that there is a condition to write
         denied = "API server denies a required permission; retrying"
-        eventually("it is told", lambda: denied in scheduler.log())
+        eventually("it is logged", lambda: denied in scheduler.log())
         time.sleep(3)
         found = [line for line in scheduler.log().splitlines() if "API server denies" in line]
         self.assertEqual(len(found), 1, found)
@@ -273,7 +273,7 @@ sleep 600
     def test_a_plugin_that_prints_nonsense_is_one_log_line(self):
         _, conf = self.plugin("plugin-nonsense", "echo secret-token\n")
         scheduler = self.scheduler(kubeconfig=conf, ready=False)
-        eventually("it is told", lambda: "no credentials" in scheduler.log())
+        eventually("it is logged", lambda: "no credentials" in scheduler.log())
         time.sleep(8)
         found = [line for line in scheduler.log().splitlines() if "exec plugin" in line]
         self.assertEqual(len(found), 1, found)
