@@ -25,9 +25,10 @@ CulpritSearch::Names CulpritSearch::Find(const CycleFailure& failure, bool doubt
   if (!doubts_jobs) jobs = FollowJobsInHand(failure);
   if (jobs.size() == 1) return jobs;
   if (!jobs.empty()) {
-    // Several jobs, or one node that all of them meet.
-    Names node = FindOfKind(Kind::kNode, 1);
-    return node.empty() ? jobs : node;
+    // Several jobs, or one victim or node that all of them meet.
+    for (const Kind kind : {Kind::kPodGroup, Kind::kNode})
+      if (Names shared = FindOfKind(kind, 1); !shared.empty()) return shared;
+    return jobs;
   }
   for (const Kind kind : doubts_jobs ? kSharedFirst : kJobsFirst) {
     if (too_many_jobs_ && (kind == Kind::kPodGroup || kind == Kind::kPod)) continue;
