@@ -101,6 +101,24 @@ TEST(DeployFiles, TheConfigurationHasNoTraps) {
   fs::remove(file);
 }
 
+TEST(DeployFiles, BaseImagesArePinnedByDigest) {
+  size_t bases = 0;
+  for (const auto& words : Instructions(TextOf(kRoot / "deploy/Dockerfile"))) {
+    if (words[0] != "FROM") continue;
+    ++bases;
+    const size_t at = words[1].find("@sha256:");
+    ASSERT_NE(at, std::string::npos) << words[1];
+    EXPECT_EQ(words[1].size() - at, 8u + 64u) << words[1];
+  }
+  EXPECT_EQ(bases, 2u);
+}
+
+TEST(DeployFiles, TheShippedConfigurationHonoursPodDisruptionBudgets) {
+  const std::string deployment = TextOf(kRoot / "deploy/krafla.yaml");
+  EXPECT_NE(deployment.find("\n    eviction-api: true\n"), std::string::npos);
+  EXPECT_NE(deployment.find("\n      - name: pdb\n"), std::string::npos);
+}
+
 TEST(DeployFiles, TheImageFitsTheDeployment) {
   const std::string recipe = TextOf(kRoot / "deploy/Dockerfile");
   const std::string deployment = TextOf(kRoot / "deploy/krafla.yaml");
