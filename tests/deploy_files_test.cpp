@@ -101,6 +101,21 @@ TEST(DeployFiles, TheConfigurationHasNoTraps) {
   fs::remove(file);
 }
 
+TEST(DeployFiles, AlertsNameMetricsThatExist) {
+  std::string sources;
+  for (const auto& entry : fs::directory_iterator(kRoot / "src/kube"))
+    if (entry.path().extension() == ".cpp") sources += TextOf(entry.path());
+  const std::string alerts = TextOf(kRoot / "deploy/alerts.yaml");
+  size_t names = 0;
+  for (size_t at = alerts.find("krafla_"); at != std::string::npos;
+       at = alerts.find("krafla_", at + 1), ++names) {
+    const size_t end = alerts.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at);
+    const std::string name = alerts.substr(at, end - at);
+    EXPECT_NE(sources.find('"' + name + '"'), std::string::npos) << name;
+  }
+  EXPECT_GT(names, 10u);
+}
+
 TEST(DeployFiles, BaseImagesArePinnedByDigest) {
   size_t bases = 0;
   for (const auto& words : Instructions(TextOf(kRoot / "deploy/Dockerfile"))) {
