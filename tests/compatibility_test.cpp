@@ -3,6 +3,7 @@
 // docs/deviations.md.
 #include <gtest/gtest.h>
 
+#include "app/plan_text.h"
 #include "base/diagnostics.h"
 #include "scheduler/vocabulary.h"
 #include "session/eviction_reason.h"
@@ -909,6 +910,65 @@ TEST(D36InheritedCooldown, APodGroupsCooldownCountsForItsPods) {
                   ConfigYaml({.tiers = {"priority gang cdp", "predicates"}}));
   EXPECT_EQ(both.krafla.evictions, Pods{});
   EXPECT_EQ(both.volcano.evictions, Pods{"default/low-0"});
+}
+
+// ---- D37: invalid disruption budgets
+
+TEST(D37BudgetUnreadable, AnInvalidBudgetProtectsTheJob) {
+  for (const char* text : {"60 %", "many", "-1"}) {
+    const Both both(
+        "budget-unreadable",
+        ZoneCluster(4, {.min_member = 0,
+                        .phase = "Running",
+                        .annotations = {{kPreemptable, "true"}, {kMinAvailable, text}}}),
+        DrainConfig());
+    EXPECT_EQ(both.krafla.evictions, Pods{}) << text;
+    EXPECT_EQ(both.volcano.evictions.size(), 4u) << text;
+  }
+}
+
+TEST(D37BudgetUnreadable, AnEmptyBudgetIsAbsentForVolcanoOnly) {
+  const Both both("budget-unreadable",
+                  ZoneCluster(4, {.min_member = 0,
+                                  .phase = "Running",
+                                  .annotations = {{kPreemptable, "true"}, {kMaxUnavailable, ""}}}),
+                  DrainConfig());
+  EXPECT_EQ(both.krafla.evictions, Pods{});
+  EXPECT_EQ(both.volcano.evictions.size(), 1u);
+}
+
+// ---- D38: a nomination to a node that is gone
+
+TEST(D38LostNomination, APodNominatedToANodeThatIsGoneMayPreemptElsewhere) {
+  std::string cluster = FullNode({});
+  const std::string pending = "  phase: Pending\n";
+  ASSERT_NE(cluster.find(pending), std::string::npos) << cluster;
+  cluster.replace(cluster.find(pending), pending.size(), pending + "  nominatedNodeName: gone\n");
+  const std::string config = ConfigYaml({.tiers = {"priority gang", "predicates"}});
+  const Both both("lost-nomination", cluster, config);
+  EXPECT_EQ(both.krafla.evictions.size(), 1u);
+  EXPECT_EQ(both.volcano.evictions, Pods{});
+
+  Cycle cycle(Input(cluster, WithSwitchOff(config, "lost-nomination"), kNoon));
+  cycle.Run();
+  const std::string text = PlanAsText(*cycle.session, false);
+  EXPECT_NE(text.find("high-0 is nominated for node gone, which does not exist"), std::string::npos)
+      << text;
+}
+
+TEST(D38LostNomination, APodRefusedBecauseOfItsNominationIsNamedByRun) {
+  std::string cluster = FullNode({});
+  const std::string pending = "  phase: Pending\n";
+  cluster.replace(cluster.find(pending), pending.size(), pending + "  nominatedNodeName: n1\n");
+  Cycle cycle(
+      Input(cluster,
+            ConfigYaml({.actions = "allocate, preempt", .tiers = {"priority gang", "predicates"}}),
+            kNoon));
+  cycle.Run();
+  EXPECT_EQ(cycle.Evictions(), Pods{});
+  const std::string text = PlanAsText(*cycle.session, false);
+  EXPECT_NE(text.find("high-0 is nominated for node n1, whose predicates pass"), std::string::npos)
+      << text;
 }
 
 // ---- D35: (anti-)affinity of pods placed in this cycle

@@ -101,6 +101,39 @@ TEST(DeployFiles, TheConfigurationHasNoTraps) {
   fs::remove(file);
 }
 
+TEST(DeployFiles, AlertsNameMetricsThatExist) {
+  std::string sources;
+  for (const auto& entry : fs::directory_iterator(kRoot / "src/kube"))
+    if (entry.path().extension() == ".cpp") sources += TextOf(entry.path());
+  const std::string alerts = TextOf(kRoot / "deploy/alerts.yaml");
+  size_t names = 0;
+  for (size_t at = alerts.find("krafla_"); at != std::string::npos;
+       at = alerts.find("krafla_", at + 1), ++names) {
+    const size_t end = alerts.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", at);
+    const std::string name = alerts.substr(at, end - at);
+    EXPECT_NE(sources.find('"' + name + '"'), std::string::npos) << name;
+  }
+  EXPECT_GT(names, 10u);
+}
+
+TEST(DeployFiles, BaseImagesArePinnedByDigest) {
+  size_t bases = 0;
+  for (const auto& words : Instructions(TextOf(kRoot / "deploy/Dockerfile"))) {
+    if (words[0] != "FROM") continue;
+    ++bases;
+    const size_t at = words[1].find("@sha256:");
+    ASSERT_NE(at, std::string::npos) << words[1];
+    EXPECT_EQ(words[1].size() - at, 8u + 64u) << words[1];
+  }
+  EXPECT_EQ(bases, 2u);
+}
+
+TEST(DeployFiles, TheShippedConfigurationHonoursPodDisruptionBudgets) {
+  const std::string deployment = TextOf(kRoot / "deploy/krafla.yaml");
+  EXPECT_NE(deployment.find("\n    eviction-api: true\n"), std::string::npos);
+  EXPECT_NE(deployment.find("\n      - name: pdb\n"), std::string::npos);
+}
+
 TEST(DeployFiles, TheImageFitsTheDeployment) {
   const std::string recipe = TextOf(kRoot / "deploy/Dockerfile");
   const std::string deployment = TextOf(kRoot / "deploy/krafla.yaml");

@@ -200,26 +200,31 @@ class PreemptAction : public Action {
     }
     if (task.nominated_node == kEmptyStr) return true;
     const NodeId node = s.cluster.FindNode(task.nominated_node);
-    if (!node.valid()) {
-      SayFailed(id, "not eligible due to the pod's nominated node is not found in the session");
+    const auto refuse = [&](NominationCode code, std::string_view why) {
+      NoteSkipped(s, id, SkipCode::kNominated, static_cast<ReasonCode>(code));
+      SayFailed(id, why);
       return false;
+    };
+    if (!node.valid()) {
+      // The pod that the nomination was made for has no node to wait for any more.
+      if (s.compat.lost_nomination) return true;
+      return refuse(NominationCode::kNodeIsGone,
+                    "not eligible due to the pod's nominated node is not found in the session");
     }
     NodeSearch& search = s.node_search();
     // A task nobody has looked at in this cycle cannot be judged; that counts as a refusal.
     const Refusal refusal =
         search.WasPrepared(id) ? search.Check(id, node) : Refusal{Refusal::kError, 0};
-    if (!refusal.refused()) {
-      SayFailed(id, "not eligible due to the pod's nominated node is already schedulable");
-      return false;
-    }
+    if (!refusal.refused())
+      return refuse(NominationCode::kNodePasses,
+                    "not eligible due to the pod's nominated node is already schedulable");
     if (refusal.unresolvable()) return true;
     for (TaskId other : s.cluster.nodes[node].tasks) {
       const Task& o = s.cluster.tasks[other];
-      if (o.pod_priority < task.pod_priority && o.terminating_by_preemption) {
-        SayFailed(
-            id, "not eligible due to a terminating pod caused by preemption on the nominated node");
-        return false;
-      }
+      if (o.pod_priority < task.pod_priority && o.terminating_by_preemption)
+        return refuse(
+            NominationCode::kVictimIsEnding,
+            "not eligible due to a terminating pod caused by preemption on the nominated node");
     }
     return true;
   }

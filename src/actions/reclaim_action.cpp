@@ -55,7 +55,10 @@ class ReclaimAction : public Action {
     while (!queues.empty()) {
       const QueueId queue = queues.Pop();
       if (s.Overused(queue)) {
-        if (s.log.V(3)) s.log.Line("Queue <{}> is overused, ignore it.", cluster.QueueName(queue));
+        // Both ways of putting it are Volcano's: the log line's and its guide's.
+        if (s.log.V(3))
+          s.log.Line("Queue <{0}> is overused, ignore it. Queue is overused: {0}",
+                     cluster.QueueName(queue));
         for (JobHeap jobs = starving[queue.value]; !jobs.empty();)
           s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kQueueOverused),
                        jobs.Pop().value});

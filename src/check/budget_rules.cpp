@@ -40,6 +40,15 @@ const std::string& TextOf(const DisruptionBudget& budget, BudgetKind kind) {
   return kind == BudgetKind::kMaxUnavailable ? budget.max_unavailable : budget.min_available;
 }
 
+std::string Consequence(const CheckInput& input, BudgetKind kind, std::string_view text) {
+  if (input.config.compatibility.budget_unreadable || kind == BudgetKind::kMaxUnavailable)
+    return "no pod of the job may be evicted: the nodes of a closed zone are not given back";
+  if (text == kEmptyBudgetText)
+    return "with budget-unreadable: false it counts as absent: one pod may be evicted per evict "
+           "period";
+  return "with budget-unreadable: false it counts as 0: all pods of the job may be evicted at once";
+}
+
 void Unreadable(const CheckInput& input, RuleReport& report) {
   for (JobId id : input.cluster->jobs_by_name) {
     const Job& job = input.cluster->jobs[id];
@@ -54,8 +63,7 @@ void Unreadable(const CheckInput& input, RuleReport& report) {
                   .object = input.Title(id),
                   .message = fmt::format("its {} budget cannot be read: {}",
                                          max ? "max-unavailable" : "min-available", complaint),
-                  .consequence = max ? "it counts as 0: nobody of the job may go"
-                                     : "it counts as 0: everybody of the job may go at once",
+                  .consequence = Consequence(input, kind, text),
                   .fix = "write a whole number or a percentage, such as \"3\" or \"30%\""});
     }
   }

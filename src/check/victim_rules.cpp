@@ -12,6 +12,7 @@
 #include "check/check_input.h"
 #include "check/check_rule.h"
 #include "model/candidacy.h"
+#include "model/well_known.h"
 
 namespace krafla {
 
@@ -241,11 +242,41 @@ void AgreeOnNobody(const CheckInput& input, RuleReport& report) {
   }
 }
 
+// preempt and reclaim look at the mark of each pod. The PodGroup's mark counts for drains and for
+// the order of jobs only.
+void GroupMarkProtectsNoPod(const CheckInput& input, RuleReport& report) {
+  if (!input.config.HasAction("preempt") && !input.config.HasAction("reclaim")) return;
+  const Cluster& cluster = *input.cluster;
+  for (const JobId id : cluster.jobs_by_name) {
+    const Job& job = cluster.jobs[id];
+    const std::string_view ns = cluster.Text(job.ns);
+    const std::string_view name = cluster.Text(job.name);
+    if (job.preemptable || !input.objects.HasField("PodGroup", ns, name, keys::kPreemptable))
+      continue;
+    const auto silent = std::count_if(job.tasks.begin(), job.tasks.end(), [&](TaskId task) {
+      const Task& t = cluster.tasks[task];
+      return t.preemptable && !t.says_preemptable && !IsTerminated(t.status);
+    });
+    if (silent == 0) continue;
+    report.Add(
+        {.place = input.objects.PlaceOfFirst("PodGroup", ns, name, {keys::kPreemptable}),
+         .object = input.Title(id),
+         .message = fmt::format(
+             "{} is false on the PodGroup, and {} of it without the mark", keys::kPreemptable,
+             silent == 1 ? "there is 1 pod" : fmt::format("there are {} pods", silent)),
+         .consequence = "preempt and reclaim look at the mark of each pod: these pods may "
+                        "be evicted",
+         .fix = fmt::format("set {}: \"false\" in the pod template too", keys::kPreemptable)});
+  }
+}
+
 constexpr std::array kRules = {
     CheckRule{"K221", "everybody-at-minimum", FindingLevel::kWarning, RuleNeeds::kCluster,
               "preempt is configured, and every job is at its minimum.", &EverybodyAtMinimum},
     CheckRule{"K222", "agree-on-nobody", FindingLevel::kWarning, RuleNeeds::kCluster,
               "Two plugins of a tier agree on no victim.", &AgreeOnNobody},
+    CheckRule{"K223", "group-mark-protects-no-pod", FindingLevel::kWarning, RuleNeeds::kCluster,
+              "A PodGroup is marked not preemptable, its pods are not.", &GroupMarkProtectsNoPod},
 };
 
 }  // namespace

@@ -303,4 +303,12 @@ Place WrittenObjects::PlaceOfFirst(std::string_view kind, std::string_view ns,
   return {files_[entry->file], entry->location};
 }
 
+bool WrittenObjects::HasField(std::string_view kind, std::string_view ns, std::string_view name,
+                              std::string_view field) const {
+  const Entry* entry = Find(kind, ns, name);
+  return entry != nullptr &&
+         std::any_of(entry->fields.begin(), entry->fields.end(),
+                     [&](const auto& written) { return written.first == field; });
+}
+
 }  // namespace krafla

@@ -54,6 +54,9 @@ class WrittenObjects {
   // Of the first of `fields` that is written.
   Place PlaceOfFirst(std::string_view kind, std::string_view ns, std::string_view name,
                      std::initializer_list<std::string_view> fields) const;
+  // Whether the object is written with this field.
+  bool HasField(std::string_view kind, std::string_view ns, std::string_view name,
+                std::string_view field) const;
   const std::vector<OddWord>& odd_words() const { return odd_words_; }
   const std::vector<Reference>& references() const { return references_; }
   const std::set<std::string, std::less<>>& queues() const { return queues_; }

@@ -16,8 +16,14 @@ const PriorityClassFacts* PriorityIndex::Find(StrId name) const {
 }
 
 bool PriorityIndex::Apply(const PodDetails& pod, Task& task) const {
-  if (pod.admitted) return true;
   const PriorityClassFacts* priority_class = Find(task.priority_class);
+  if (pod.admitted) {
+    // An API server that copies the policy has done so; the class is the authority where it has
+    // not.
+    if (!pod.has_policy && priority_class != nullptr)
+      task.preemption_policy = priority_class->preemption_policy;
+    return true;
+  }
   if (priority_class == nullptr && task.priority_class == kEmptyStr) priority_class = default_;
   if (priority_class == nullptr) return task.priority_class == kEmptyStr || pod.has_priority;
   if (!pod.has_priority) {

@@ -30,6 +30,8 @@ constexpr CompatibilitySwitch kSwitches[] = {
     {"dry-run-share", &Compatibility::dry_run_share},
     {"newcomers-affinity", &Compatibility::newcomers_affinity},
     {"inherited-cooldown", &Compatibility::inherited_cooldown},
+    {"budget-unreadable", &Compatibility::budget_unreadable},
+    {"lost-nomination", &Compatibility::lost_nomination},
 };
 
 }  // namespace

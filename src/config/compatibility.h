@@ -34,6 +34,8 @@ struct Compatibility {
   bool newcomers_affinity =
       true;  // D35 (anti-)affinity of pods placed in this cycle counts at once
   bool inherited_cooldown = true;  // D36 a PodGroup's or Queue's cooldown counts for its pods
+  bool budget_unreadable = true;   // D37 a budget annotation that is invalid allows no eviction
+  bool lost_nomination = true;     // D38 a nomination to a node that is gone binds no pod
 
   static Compatibility Krafla() { return {}; }
   static Compatibility Volcano();

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/go_heap.h"
+#include "explain/amount_words.h"
 #include "explain/held_amounts.h"
 #include "explain/veto_numbers.h"
 #include "session/node_search.h"
@@ -71,15 +72,26 @@ class Searcher {
     if (task.nominated_node == kEmptyStr) return {};
     const std::string_view name = c_.Text(task.nominated_node);
     const NodeId node = c_.FindNode(task.nominated_node);
-    if (!node.valid())
-      return fmt::format("{} is nominated for node {}, which is not there", c_.TaskKey(task_),
+    if (!node.valid()) {
+      if (s_.compat.lost_nomination) return {};
+      return fmt::format("{} is nominated for node {}, which does not exist", c_.TaskKey(task_),
                          name);
+    }
     NodeSearch& search = s_.node_search();
     const Refusal refusal =
         search.WasPrepared(task_) ? search.Check(task_, node) : Refusal{Refusal::kError, 0};
-    if (!refusal.refused())
-      return fmt::format("{} is nominated for node {}, which takes it already", c_.TaskKey(task_),
-                         name);
+    if (!refusal.refused()) {
+      const std::string nominated =
+          fmt::format("{} is nominated for node {}", c_.TaskKey(task_), name);
+      const Resource& request = c_.Request(task_);
+      const int kind = request.FirstExceeding(c_.idle[node], request);
+      if (kind < 0) return nominated + ", which takes it already";
+      return fmt::format(
+          "{}, whose predicates pass; while it is nominated it may not preempt elsewhere, although "
+          "the node has {} {} free and it requests {}",
+          nominated, AmountText(c_.idle[node].Get(kind), kind), c_.kinds.Name(kind),
+          AmountText(request.Get(kind), kind));
+    }
     if (refusal.unresolvable()) return {};
     for (TaskId other : c_.nodes[node].tasks) {
       const Task& o = c_.tasks[other];

@@ -160,10 +160,11 @@ class VetoText {
     if (budget.empty())
       return fmt::format("{} has no budget: one eviction per evict period", c_.JobKey(id));
     std::string complaint;
-    const Allowance allowed = AllowedEvictions(
-        job.budget, census,
-        {.floor = s_.compat.budget_floor, .max_unavailable_wins = s_.compat.budget_precedence},
-        complaint);
+    const Allowance allowed = AllowedEvictions(job.budget, census,
+                                               {.floor = s_.compat.budget_floor,
+                                                .max_unavailable_wins = s_.compat.budget_precedence,
+                                                .unreadable_protects = s_.compat.budget_unreadable},
+                                               complaint);
     return fmt::format("budget of {}: {}, {} of {} running, {} more may go", c_.JobKey(id), budget,
                        census.running, census.total - census.finished, allowed.count);
   }

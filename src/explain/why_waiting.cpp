@@ -63,6 +63,7 @@ void WhyWaiting::ReadSkip(const TraceEvent& event) {
     case SkipCode::kNeverPreempts:
     case SkipCode::kNotAllocatable:
     case SkipCode::kQueueOverused:
+    case SkipCode::kNominated:
       attempt.stage = Stage::kMayNot;
       break;
     case SkipCode::kNoNode:
@@ -210,6 +211,8 @@ std::string WhyWaiting::DescribeSkip(JobId id, const Try& attempt) const {
     case SkipCode::kNeverPreempts:
       return fmt::format("{} says preemptionPolicy Never",
                          cluster_.Text(cluster_.tasks[TaskId(attempt.task)].name));
+    case SkipCode::kNominated:
+      return DescribeNomination(TaskId(attempt.task), static_cast<NominationCode>(attempt.count));
     case SkipCode::kNotAllocatable:
       if (std::string closed = DescribeClosedQueue(job.queue); !closed.empty()) return closed;
       return fmt::format("with {} queue {} would have more than it deserves",
@@ -224,6 +227,21 @@ std::string WhyWaiting::DescribeSkip(JobId id, const Try& attempt) const {
     default:
       return {};
   }
+}
+
+std::string WhyWaiting::DescribeNomination(TaskId id, NominationCode code) const {
+  const Task& task = cluster_.tasks[id];
+  const std::string nominated = fmt::format("{} is nominated for node {}", cluster_.Text(task.name),
+                                            cluster_.Text(task.nominated_node));
+  switch (code) {
+    case NominationCode::kNodeIsGone:
+      return nominated + ", which does not exist; Volcano lets it preempt nowhere else";
+    case NominationCode::kNodePasses:
+      return nominated + ", whose predicates pass; it may not preempt elsewhere meanwhile";
+    case NominationCode::kVictimIsEnding:
+      return nominated + ", where a pod that was preempted for it is still terminating";
+  }
+  return nominated;
 }
 
 std::string WhyWaiting::DescribeClosedQueue(QueueId queue) const {

@@ -65,6 +65,7 @@ class WhyWaiting {
   std::string DescribeNoCandidate(JobId job, const Record& record) const;
   std::string DescribeSkip(JobId job, const Try& attempt) const;
   // Empty when it is open.
+  std::string DescribeNomination(TaskId task, NominationCode code) const;
   std::string DescribeClosedQueue(QueueId queue) const;
   std::string DescribeSpared(const Try& attempt) const;
   std::string NodeName(const Try& attempt) const;

@@ -29,8 +29,10 @@ int64_t DecodeCooldown(ObjectReader& reader, const Metadata& meta, std::string_v
   if (entry == nullptr) return -1;
   const Result<int64_t> duration = ParseGoDuration(entry->value);
   if (duration && *duration >= 0) return *duration;
-  reader.Warn(entry->at, fmt::format("{} is not a duration such as \"10m\"; {}",
-                                     Quoted(entry->value), consequence));
+  // The first words are Volcano's: operators search logs for them.
+  reader.Warn(entry->at, fmt::format("invalid time duration {}={}: expected a duration such as "
+                                     "\"10m\", not negative; {}",
+                                     entry->key, Quoted(entry->value), consequence));
   return -1;
 }
 

@@ -127,7 +127,8 @@ struct PodDecoder::Status {
   Timestamp scheduled_at;
   std::string_view started_written;
   std::string_view scheduled_written;
-  bool ready = true;  // unless its condition says otherwise
+  Timestamp schedule_changed;  // of the newest PodScheduled condition, whatever it says
+  bool ready = true;           // unless its condition says otherwise
   bool preempted = false;
   bool resize_infeasible = false;
 };
@@ -175,16 +176,27 @@ void PodDecoder::DecodeCondition(ObjectReader& reader, JsonValue& value, Status&
     }
   });
   if (type == "Ready") status.ready = state == "True";
-  const bool scheduled = type == "PodScheduled" && state == "True";
-  if (scheduled) {
-    status.scheduled_at = since;
-    status.scheduled_written = since_written;
+  if (type == "PodScheduled") {
+    NoteSchedule(status, state == "True", since, since_written);
   } else {
     reader.NoteText(Part::kTime, since_written);
   }
   if (type == "DisruptionTarget" && state == "True")
     status.preempted = reason == "PreemptionByScheduler";
   if (type == "PodResizePending") status.resize_infeasible = reason == "Infeasible";
+}
+
+// Writers that do not merge by type leave several conditions of this type: the newest counts, of
+// equally new ones the last. Which one that is depends on all their times, so such a pod is no
+// pattern for the next one.
+void PodDecoder::NoteSchedule(Status& status, bool scheduled, Timestamp since,
+                              std::string_view since_written) {
+  repeats_schedule_condition_ = repeats_schedule_condition_ || has_schedule_condition_;
+  if (has_schedule_condition_ && since < status.schedule_changed) return;
+  has_schedule_condition_ = true;
+  status.schedule_changed = since;
+  status.scheduled_at = scheduled ? since : Timestamp{};
+  status.scheduled_written = scheduled ? since_written : std::string_view{};
 }
 
 void PodDecoder::DecodeStatus(ObjectReader& reader, JsonValue& value, Status& status) {
@@ -241,7 +253,8 @@ void PodDecoder::Decode(DecodeContext& context, JsonObject root) {
   if (!ReadFacts(context, root, pod)) return;
   // Of two that are alike each has the same problems, and they are told of both. The uid of one
   // that no API server has seen is made of its name.
-  if (notes && pod.admitted && !spec_is_of_this_pod_only_ && context.reader.problems().empty())
+  if (notes && pod.admitted && !spec_is_of_this_pod_only_ && !repeats_schedule_condition_ &&
+      context.reader.problems().empty())
     KeepLast(context, pod);
   if (builder_.AddPod(std::move(pod), context.origin) == FactSink::Added::kDuplicate)
     context.Duplicate();
@@ -326,6 +339,7 @@ bool PodDecoder::ReadFacts(DecodeContext& context, JsonObject root, PodFacts& po
   Spec spec;
   Status status;
   digest_.Clear();
+  has_schedule_condition_ = repeats_schedule_condition_ = false;
   reader.ForEachField(root, [&](JsonKey key, JsonValue& value) {
     if (key == "metadata") {
       DecodeMetadata(reader, value, meta);

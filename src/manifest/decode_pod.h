@@ -83,6 +83,8 @@ class PodDecoder {
   void DecodeSpec(ObjectReader& reader, JsonValue& value, Spec& spec);
   void DecodeStatus(ObjectReader& reader, JsonValue& value, Status& status);
   void DecodeCondition(ObjectReader& reader, JsonValue& value, Status& status);
+  void NoteSchedule(Status& status, bool scheduled, Timestamp since,
+                    std::string_view since_written);
   PodSpecId FindSpec(DecodeContext& context, StrId ns, const Status& status, bool admitted);
   // Everything but namespace and spec, which are known.
   void SetFacts(DecodeContext& context, const Spec& spec, const Status& status, PodFacts& pod);
@@ -94,7 +96,9 @@ class PodDecoder {
   PodSpecDecoder spec_decoder_;
   PodDigest digest_;
   DigestCache digests_;
-  bool spec_is_of_this_pod_only_ = false;  // of the last one
+  bool spec_is_of_this_pod_only_ = false;  // of the last one, as the next two
+  bool has_schedule_condition_ = false;
+  bool repeats_schedule_condition_ = false;
   // The last pod that was decoded, or one of the last.
   struct LastPod {
     // Whether the one that is decoded now is to become this one.

@@ -102,7 +102,8 @@ const TextMap::Entry* FindAnnotation(const Metadata& meta,
   return nullptr;
 }
 
-// What cannot be read counts as 0, as in Volcano.
+// An invalid annotation protects the job (D37): the warning says so where profile volcano may
+// differ.
 DisruptionBudget DecodeBudget(ObjectReader& reader, const Metadata& meta) {
   const auto* least =
       FindAnnotation(meta, {keys::kBudgetMinAvailableLong, keys::kBudgetMinAvailable});
@@ -112,16 +113,19 @@ DisruptionBudget DecodeBudget(ObjectReader& reader, const Metadata& meta) {
                         std::string_view consequence) {
     if (entry == nullptr) return std::string();
     DisruptionBudget only;
-    only.*part = entry->value;
+    only.*part = entry->value.empty() ? kEmptyBudgetText : entry->value;
     std::string complaint;
     (void)AllowedEvictions(only, {}, {}, complaint);
-    if (!complaint.empty()) reader.Warn(entry->at, fmt::format("{}; {}", complaint, consequence));
+    if (!complaint.empty())
+      reader.Warn(entry->at, fmt::format("invalid disruption budget {}={}: {}; {}", entry->key,
+                                         Quoted(entry->value), complaint, consequence));
     return only.*part;
   };
-  return {.min_available =
-              read(least, &DisruptionBudget::min_available, "it counts as 0, and everybody may go"),
-          .max_unavailable =
-              read(most, &DisruptionBudget::max_unavailable, "it counts as 0, and nobody may go")};
+  return {.min_available = read(least, &DisruptionBudget::min_available,
+                                "no pod of the job may be evicted by tdm (with budget-unreadable: "
+                                "false all of them may)"),
+          .max_unavailable = read(most, &DisruptionBudget::max_unavailable,
+                                  "no pod of the job may be evicted by tdm")};
 }
 
 // A text that is no duration, or none above zero, is passed over for the next key.

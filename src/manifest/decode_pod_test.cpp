@@ -145,7 +145,7 @@ TEST(DecodePod, PriorityOfTheTaskAndOfThePod) {
   EXPECT_EQ(priorities("", "volcano.sh/task-priority: \"99999999999\""), std::pair(1, 0));
 }
 
-TEST(DecodePod, OnlyPodsThatPassedNoApiServerTakeWhatTheirClassSays) {
+TEST(DecodePod, OnlyPodsThatPassedNoApiServerTakeThePriorityOfTheirClass) {
   const std::string classes =
       Object("scheduling.k8s.io/v1", "PriorityClass", "high", "",
              "value: 100, preemptionPolicy: Never") +
@@ -172,11 +172,35 @@ TEST(DecodePod, OnlyPodsThatPassedNoApiServerTakeWhatTheirClassSays) {
     EXPECT_EQ(task.pod_priority, pod_priority) << name;
     EXPECT_EQ(task.preemption_policy, policy) << name;
   };
-  check("admitted", 1, 0, PreemptionPolicy::kLowerPriority);
+  // The policy of the class holds for it too: it names the class and no policy.
+  check("admitted", 1, 0, PreemptionPolicy::kNever);
   check("plain", 100, 100, PreemptionPolicy::kNever);
   check("unnamed", 5, 5, PreemptionPolicy::kLowerPriority);
   check("own", 3, 3, PreemptionPolicy::kLowerPriority);
   check("task", 9, 100, PreemptionPolicy::kNever);
+}
+
+TEST(DecodePod, OfSeveralPodScheduledConditionsTheNewestCounts) {
+  const auto scheduled_at = [](std::string_view conditions) {
+    const ReadResult result =
+        ReadClean(Frame() + Pod("p", "nodeName: n1",
+                                fmt::format("phase: Running, conditions: [{}]", conditions)));
+    return FormatRfc3339(result.TaskOf("default/p").scheduled_at);
+  };
+  const auto condition = [](std::string_view status, std::string_view minute) {
+    return fmt::format(
+        "{{type: PodScheduled, status: \"{}\", lastTransitionTime: \"2026-03-10T09:{}:00Z\"}}",
+        status, minute);
+  };
+  const std::string none = FormatRfc3339(Timestamp{});
+  EXPECT_EQ(scheduled_at(condition("True", "10") + ", " + condition("True", "20")),
+            "2026-03-10T09:20:00Z");
+  EXPECT_EQ(scheduled_at(condition("True", "20") + ", " + condition("True", "10")),
+            "2026-03-10T09:20:00Z");
+  EXPECT_EQ(scheduled_at(condition("True", "20") + ", " + condition("False", "10")),
+            "2026-03-10T09:20:00Z");
+  EXPECT_EQ(scheduled_at(condition("True", "10") + ", " + condition("False", "20")), none);
+  EXPECT_EQ(scheduled_at(condition("False", "20") + ", " + condition("True", "10")), none);
 }
 
 TEST(DecodePod, TimesAndTerminationComeFromTheStatus) {

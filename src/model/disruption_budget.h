@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "model/cluster.h"
 
@@ -12,6 +13,9 @@ namespace krafla {
 struct BudgetRules {
   bool floor = true;                 // D2: a budget already broken allows nothing (Volcano: one)
   bool max_unavailable_wins = true;  // D3: when both annotations are there (Volcano: minAvailable)
+  // D37: an invalid annotation allows no eviction (Volcano: it counts as 0, so that an invalid
+  // minAvailable allows all evictions; a negative one is a number; an empty one is absent).
+  bool unreadable_protects = true;
 };
 
 // The tasks of a job as budgets see them. Unavailable is whoever is neither running nor finished.
@@ -30,11 +34,14 @@ inline constexpr int64_t kEvictionsWithoutBudget = 1;
 
 enum class BudgetKind : uint8_t { kNone, kMinAvailable, kMaxUnavailable };
 
+// An annotation that is present and empty, as DisruptionBudget holds it.
+inline constexpr std::string_view kEmptyBudgetText = "\"\"";
+
 // Which of the two annotations counts.
 BudgetKind EffectiveBudget(const DisruptionBudget& budget, bool max_unavailable_wins);
+BudgetKind EffectiveBudget(const DisruptionBudget& budget, const BudgetRules& rules);
 
-// `complaint` gets a sentence when the annotation cannot be read; it then counts as 0, as in
-// Volcano.
+// `complaint` gets a sentence when the annotation is invalid.
 Allowance AllowedEvictions(const DisruptionBudget& budget, const JobCensus& census,
                            const BudgetRules& rules, std::string& complaint);
 

@@ -6,7 +6,8 @@ namespace krafla {
 namespace {
 
 constexpr BudgetRules kOurs;
-constexpr BudgetRules kVolcano{.floor = false, .max_unavailable_wins = false};
+constexpr BudgetRules kVolcano{
+    .floor = false, .max_unavailable_wins = false, .unreadable_protects = false};
 
 struct Tasks {
   int64_t running = 0;
@@ -101,8 +102,10 @@ TEST(DisruptionBudget, OneAnnotationCountsWhateverThePrecedence) {
   }
 }
 
-TEST(DisruptionBudget, UnreadableTextCountsAsZeroAndIsComplainedAbout) {
-  for (const char* annotation : {"many", "5.5", " ", "%", "99999999999999999999", "3000000000"}) {
+// D37
+TEST(DisruptionBudget, AnUnreadableBudgetProtectsTheJob) {
+  for (const char* annotation :
+       {"many", "5.5", " ", "%", "60 %", "99999999999999999999", "3000000000"}) {
     for (const BudgetRules& rules : {kOurs, kVolcano}) {
       std::string complaint;
       EXPECT_EQ(AllowedEvictions({.min_available = "", .max_unavailable = annotation},
@@ -115,17 +118,43 @@ TEST(DisruptionBudget, UnreadableTextCountsAsZeroAndIsComplainedAbout) {
       EXPECT_EQ(AllowedEvictions({.min_available = annotation, .max_unavailable = ""},
                                  Of({.running = 5}), rules, complaint)
                     .count,
-                5)
+                rules.unreadable_protects ? 0 : 5)
           << annotation;
       EXPECT_NE(complaint, "") << annotation;
     }
   }
 }
 
-TEST(DisruptionBudget, NegativeNumbersAreNumbers) {
-  EXPECT_EQ(MaxUnavailable("-1", {.running = 5}), 0);
-  EXPECT_EQ(MinAvailable("-1", {.running = 5}), 6);
-  EXPECT_EQ(MinAvailable("-9223372036854775808%", {.running = 5}) > 0, true);
+// D37
+TEST(DisruptionBudget, ANegativeBudgetProtectsTheJob) {
+  for (const char* text : {"-1", "-5%", "-9223372036854775808%"}) {
+    EXPECT_EQ(MaxUnavailable(text, {.running = 50}), 0) << text;
+    EXPECT_EQ(MinAvailable(text, {.running = 50}), 0) << text;
+  }
+}
+
+// D37
+TEST(DisruptionBudget, ForVolcanoNegativeNumbersAreNumbers) {
+  EXPECT_EQ(MaxUnavailable("-1", {.running = 5}, kVolcano), 0);
+  EXPECT_EQ(MinAvailable("-1", {.running = 5}, kVolcano), 6);
+  EXPECT_GT(MinAvailable("-9223372036854775808%", {.running = 5}, kVolcano), 0);
+}
+
+// D37
+TEST(DisruptionBudget, AnEmptyAnnotationProtectsAndIsAbsentForVolcano) {
+  const DisruptionBudget empty{.min_available = std::string(kEmptyBudgetText),
+                               .max_unavailable = ""};
+  std::string complaint;
+  const Allowance ours = AllowedEvictions(empty, Of({.running = 5}), kOurs, complaint);
+  EXPECT_TRUE(ours.annotated);
+  EXPECT_EQ(ours.count, 0);
+  EXPECT_EQ(complaint, "the value is empty; write 3 or 25%");
+  complaint.clear();
+  const Allowance volcano = AllowedEvictions(empty, Of({.running = 5}), kVolcano, complaint);
+  EXPECT_FALSE(volcano.annotated);
+  EXPECT_EQ(volcano.count, 1);
+  EXPECT_EQ(complaint, "");
+  EXPECT_EQ(EffectiveBudget(empty, kVolcano), BudgetKind::kNone);
 }
 
 TEST(DisruptionBudget, TheEffectiveAnnotationIsNamed) {

@@ -21,7 +21,8 @@ Timestamp Plus(Timestamp at, int64_t ns) {
 }  // namespace
 
 bool CooldownSettings::IsOver(Timestamp eviction, Timestamp now) const {
-  return IsPeriodOver(&eviction, now, period_ns);
+  // An eviction exactly one period ago no longer counts, unlike for drains.
+  return IsPeriodOver(&eviction, now, period_ns - 1);
 }
 
 size_t CooldownSettings::CountNow(const std::vector<Timestamp>* evictions, Timestamp now) const {

@@ -11,7 +11,8 @@ JobDisruptions::JobDisruptions(Session& session, int64_t evict_period_ns)
     : session_(session),
       evict_period_ns_(evict_period_ns),
       rules_{.floor = session.compat.budget_floor,
-             .max_unavailable_wins = session.compat.budget_precedence} {
+             .max_unavailable_wins = session.compat.budget_precedence,
+             .unreadable_protects = session.compat.budget_unreadable} {
   if (!session.compat.budget_accounting) return;
   evicted_.Reset(session.cluster.jobs.size());
   for (const Loss& loss : session.memory.job_losses)
@@ -27,8 +28,9 @@ Allowance JobDisruptions::AllowanceOf(JobId id) {
   Allowance allowance = AllowedEvictions(job.budget, Census(id), rules_, complaint);
   // Volcano warns at every call; once per job and session says as much.
   if (!complaint.empty() && complained_.insert(id).second)
-    session_.log.Line("TDM cannot read the disruption budget of job <{}>, taken as 0: {}",
-                      session_.cluster.JobKey(id), complaint);
+    session_.log.Line(
+        "TDM cannot read the disruption budget of job <{}>, {}: {}", session_.cluster.JobKey(id),
+        rules_.unreadable_protects ? "none of its pods may be evicted" : "taken as 0", complaint);
   if (!allowance.annotated && IsOutstanding(id)) allowance.count = 0;
   return allowance;
 }
@@ -38,7 +40,7 @@ std::string JobDisruptions::DescribeBudgetOf(JobId job) const {
 }
 
 bool JobDisruptions::HasBudget(const Job& job) const {
-  return EffectiveBudget(job.budget, rules_.max_unavailable_wins) != BudgetKind::kNone;
+  return EffectiveBudget(job.budget, rules_) != BudgetKind::kNone;
 }
 
 bool JobDisruptions::IsOver(Timestamp since) const {

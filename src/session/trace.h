@@ -37,6 +37,14 @@ enum class SkipCode : uint16_t {
   kNotPipelined,
   kEvictionLimit,
   kSurplusWaits,  // pods beyond its minimum, for those of a burst
+  kNominated,  // c: NominationCode
+};
+
+// Why a pod that is nominated to a node may not preempt.
+enum class NominationCode : uint32_t {
+  kNodeIsGone,
+  kNodePasses,      // the predicates of that node pass
+  kVictimIsEnding,  // a pod there is still terminating because of the preemption
 };
 
 // What was missing on a node that somebody was to be evicted from.

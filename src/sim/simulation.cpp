@@ -38,7 +38,9 @@ ReadClusterOptions ReadOptionsOf(const SchedulerConfig& config) {
 }
 
 BudgetRules BudgetRulesOf(const Compatibility& compat) {
-  return {.floor = compat.budget_floor, .max_unavailable_wins = compat.budget_precedence};
+  return {.floor = compat.budget_floor,
+          .max_unavailable_wins = compat.budget_precedence,
+          .unreadable_protects = compat.budget_unreadable};
 }
 
 constexpr int64_t kProgressSteps = 1000;

@@ -12,7 +12,8 @@ API = "scheduling.volcano.sh/v1beta1"
 class Deploy(ClusterTestCase):
     def test_all_manifests_are_accepted(self):
         deploy = os.path.join(ROOT, "deploy")
-        self.plane.kubectl("apply", "--dry-run=server", "-f", os.path.join(deploy, "krafla.yaml"))
+        for name in ("krafla.yaml", "flow-schema.yaml", "network-policy.yaml"):
+            self.plane.kubectl("apply", "--dry-run=server", "-f", os.path.join(deploy, name))
         # A second time nothing changes.
         text = self.plane.kubectl("apply", "-f", os.path.join(deploy, "crds"),
                                   "-f", os.path.join(deploy, "rbac.yaml"))

@@ -38,6 +38,31 @@ TEST(FailureTree, JobIsNotStarving) {
             "evicted for more");
 }
 
+TEST(FailureTree, ANominatedPodIsNotSaidToFitANodeThatIsFull) {
+  const auto answer = [](std::string_view taken) {
+    std::string pod = PodYaml({.name = "high-0", .group = "high", .priority = "high"});
+    const std::string pending = "  phase: Pending\n";
+    pod.replace(pod.find(pending), pending.size(), pending + "  nominatedNodeName: n1\n");
+    const std::string cluster = PriorityClassesYaml() + QueueYaml() +
+                                NodeYaml({.has = "cpu 2, memory 8Gi, pods 110"}) +
+                                PodGroupYaml({.name = "low", .min_member = 0, .priority = "low"}) +
+                                PodGroupYaml({.name = "high", .priority = "high"}) +
+                                PodYaml({.name = "low-0",
+                                         .group = "low",
+                                         .node = "n1",
+                                         .asks = fmt::format("cpu {}, memory 1Gi", taken)}) +
+                                pod;
+    // Without allocate a pod waits although its node has free capacity.
+    const Explanation e = Explained(
+        {.cluster = cluster,
+         .config = ConfigYaml({.actions = "preempt", .tiers = {"priority gang", "predicates"}}),
+         .now = "2026-03-10T12:00:00Z"},
+        "job", "default/high");
+    return ExplanationAsText(e, false);
+  };
+  EXPECT_EQ(answer("2").find("takes it already"), std::string::npos) << answer("2");
+}
+
 TEST(FailureTree, JobIsNotValid) {
   const Explanation e = WhyNot("2-not-valid.yaml");
   const Gate gate = e.gates.back();
