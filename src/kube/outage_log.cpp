@@ -64,16 +64,6 @@ constexpr Words kWords[] = {
      "API server answers without errors again", ""},
 };
 
-// As the API server words it for its authorizers. Admission and quotas answer 403 as well, for one
-// object.
-bool DeniesPermission(const HttpResponse& response) {
-  if (response.status != 403) return false;
-  const std::string message = MessageOf(response.body);
-  return !message.starts_with("admission webhook") &&
-         message.find("User \"") != std::string::npos &&
-         message.find("\" cannot ") != std::string::npos;
-}
-
 int64_t Seconds(OutageLog::Clock::duration time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time).count();
 }
@@ -144,7 +134,7 @@ void OutageLog::Failed(const std::string& verb, const std::string& resource,
 
 void OutageLog::WriteAnswered(std::string_view verb, std::string_view resource,
                               const HttpResponse& response) {
-  const bool denied = DeniesPermission(response);
+  const bool denied = LacksPermission(response);
   if (!denied && !response.ok()) return;
   const std::scoped_lock lock(mutex_);
   std::optional<ServerTrouble>& trouble = troubles_[kForbidden];

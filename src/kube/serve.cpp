@@ -556,13 +556,7 @@ class Server {
            },
        .log = options_.log}};
   InboxApiClient sending_{writing_, inbox_};
-  UpdateFallback client_{
-      sending_,
-      {.log = options_.log,
-       .on_forbidden =
-           [this](const std::string& verb, const std::string& resource,
-                  const HttpResponse& response) { outages_.Failed(verb, resource, response); },
-       .on_allowed = [this](const std::string& resource) { outages_.Worked(resource); }}};
+  UpdateFallback client_{sending_, {.log = options_.log}};
   EventRecorder events_{client_,
                         {.component = options_.scheduler_names.front(), .instance = identity_}};
   LeaderEvents leader_events_{events_, [this] { return MayWrite(); }};

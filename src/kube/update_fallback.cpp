@@ -18,14 +18,6 @@ using std::chrono::milliseconds;
 
 constexpr int kAttempts = 5;
 
-std::string_view VerbOf(const HttpRequest& request, const ApiTarget& target) {
-  if (request.method == "POST") return "create";
-  if (request.method == "PUT") return "update";
-  if (request.method == "PATCH") return "patch";
-  if (request.method == "DELETE") return "delete";
-  return target.name.empty() ? "list" : "get";
-}
-
 // An answer of our own, in the server's form.
 HttpResponse AnswerOf(int status, std::string_view message) {
   JsonWriter json;
@@ -79,7 +71,6 @@ void UpdateFallback::Send(HttpRequest request, Done done) {
       return Read({request, target, done, response});
     if (patch && response.ok() && logged_.erase(target.resource) != 0)
       Log(fmt::format("API server allows patch again resource={}", target.resource));
-    Note(request, target, response);
     done(response);
   });
 }
@@ -93,11 +84,7 @@ void UpdateFallback::Read(Replacement replacement) {
 }
 
 void UpdateFallback::Replace(Replacement replacement, const HttpResponse& list) {
-  if (!list.ok()) {
-    const HttpRequest read;
-    Note(read, {.resource = replacement.target.resource}, list);
-    return replacement.done(list);
-  }
+  if (!list.ok()) return replacement.done(list);
   std::optional<std::string> object;
   const auto page = parser_.ParseList(list.body, [&](std::string text, const ObjectHead& head) {
     if (head.name == replacement.target.name) object = std::move(text);
@@ -140,9 +127,7 @@ void UpdateFallback::Replaced(Replacement replacement, const HttpResponse& respo
   if (LacksPermission(response)) {
     SetWay(resource, Way::kNeither);
     // The patch is what deploy/rbac.yaml allows: its refusal says more.
-    const HttpResponse& refusal = replacement.refusal.status != 0 ? replacement.refusal : response;
-    Note(replacement.patch, replacement.target, refusal);
-    return replacement.done(refusal);
+    return replacement.done(replacement.refusal.status != 0 ? replacement.refusal : response);
   }
   if (response.ok()) {
     if (replacement.refusal.status != 0) SetWay(resource, Way::kUpdate);
@@ -152,7 +137,6 @@ void UpdateFallback::Replaced(Replacement replacement, const HttpResponse& respo
                       "resource={} hint=\"deploy/rbac.yaml has the role with patch\"",
                       resource));
   }
-  Note(replacement.patch, replacement.target, response);
   replacement.done(response);
 }
 
@@ -165,17 +149,6 @@ void UpdateFallback::SetWay(const std::string& resource, Way way) {
                 const auto it = ways_.find(resource);
                 if (it != ways_.end() && it->second == way) ways_.erase(it);
               });
-}
-
-void UpdateFallback::Note(const HttpRequest& request, const ApiTarget& target,
-                          const HttpResponse& response) {
-  if (LacksPermission(response)) {
-    forbidden_.insert(target.resource);
-    if (options_.on_forbidden)
-      options_.on_forbidden(std::string(VerbOf(request, target)), target.resource, response);
-  } else if (response.ok() && forbidden_.erase(target.resource) != 0) {
-    if (options_.on_allowed) options_.on_allowed(target.resource);
-  }
 }
 
 }  // namespace krafla

@@ -37,10 +37,6 @@ class UpdateFallback final : public ApiClient {
     std::chrono::milliseconds patch_again{600'000};  // a role may have been corrected
     std::chrono::milliseconds update_again{60'000};  // after both were forbidden
     std::function<void(const std::string& line)> log;
-    std::function<void(const std::string& verb, const std::string& resource,
-                       const HttpResponse& response)>
-        on_forbidden;
-    std::function<void(const std::string& resource)> on_allowed;  // after on_forbidden
   };
 
   UpdateFallback(ApiClient& next, Options options) : next_(next), options_(std::move(options)) {}
@@ -70,8 +66,6 @@ class UpdateFallback final : public ApiClient {
   void Replace(Replacement replacement, const HttpResponse& list);
   void Replaced(Replacement replacement, const HttpResponse& response);
   void SetWay(const std::string& resource, Way way);
-  // Reports what is forbidden, and what is no longer.
-  void Note(const HttpRequest& request, const ApiTarget& target, const HttpResponse& response);
   std::string WithManager(std::string target) const;
   void Log(const std::string& line) const {
     if (options_.log) options_.log(line);
@@ -82,7 +76,6 @@ class UpdateFallback final : public ApiClient {
   ApiTextParser parser_;
   std::unordered_map<std::string, Way> ways_;  // by resource; absent: kPatch
   std::set<std::string> logged_;               // resources whose fallback the log names already
-  std::set<std::string> forbidden_;            // resources that were reported
 };
 
 }  // namespace krafla

@@ -169,6 +169,7 @@ std::optional<CycleFailure> SchedulingLoop::TryWithout(
                                                        .zone = zone_,
                                                        .memory = &memory,
                                                        .make_plugin = {},
+                                                       .on_step = on_step_,
                                                        .wrap_hooks = wrap_hooks_},
                                         silent);
     session->NotePhases();
