@@ -79,10 +79,11 @@ struct TruthBefore {
 class ViewMaker {
  public:
   ViewMaker(const Session& session, const CycleMemory& memory, std::span<const PastLoss> past,
-            const LiveCluster& live, const TruthBefore& before)
+            const GroupWaits& group_waits, const LiveCluster& live, const TruthBefore& before)
       : s_(session),
         c_(session.cluster),
         memory_(memory),
+        group_waits_(group_waits),
         live_(live),
         before_(before),
         why_(session),
@@ -92,9 +93,6 @@ class ViewMaker {
       losses.last = std::max(losses.last, loss.at);
       if (loss.for_other) losses.for_others.insert(loss.at);
     }
-    for (const KeptState::Entry& entry : state.entries)
-      if (entry.object.mark.what == AssumedMark::What::kAwaitsGroup)
-        group_waits_[entry.key] = GroupWaitOf(entry.object.mark.to).value_or(GroupWait::kNone);
     FindWhatIsMissing();
     access_ = {.named_zones = s_.compat.named_zones,
                .needs_annotation = s_.compat.implied_zone,
@@ -428,10 +426,10 @@ class ViewMaker {
   const Session& s_;
   const Cluster& c_;
   const CycleMemory& memory_;
+  const GroupWaits& group_waits_;
   const LiveCluster& live_;
   std::map<std::string, Losses> losses_;  // by job
   const TruthBefore& before_;
-  std::map<std::string, GroupWait> group_waits_;  // by pod
   WhyWaiting why_;
   NodeSizes sizes_;
   std::map<uint64_t, std::string> left_out_;  // of jobs: a pod of theirs that no cycle looks at
@@ -442,7 +440,8 @@ class ViewMaker {
 }  // namespace
 
 ClusterView MakeClusterView(ReplayWorld& world, const SchedulerConfig& config, CycleMemory memory,
-                            std::span<const PastLoss> losses, const TimeZone& zone, Timestamp now) {
+                            std::span<const PastLoss> losses, const GroupWaits& group_waits,
+                            const TimeZone& zone, Timestamp now) {
   Cluster& cluster = world.live().cluster();
   const TruthBefore before(cluster);
   for (Job& job : cluster.jobs)
@@ -453,7 +452,7 @@ ClusterView MakeClusterView(ReplayWorld& world, const SchedulerConfig& config, C
   log.CaptureTo(&muted);
   Session session(cluster, config, {.now = now, .zone = zone, .memory = &memory}, log);
   session.RunActions();
-  const ViewMaker maker(session, memory_before, losses, world.live(), before);
+  const ViewMaker maker(session, memory_before, losses, group_waits, world.live(), before);
   return {.queues = maker.Queues(), .jobs = maker.Jobs(), .zones = maker.Zones(zone), .at = now};
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cluster_state/group_wait.h"
 #include "config/scheduler_config.h"
 #include "model/zone_window.h"
 #include "record/replay_world.h"
@@ -35,8 +37,12 @@ struct PastLoss {
   bool for_other = false;  // for a pod of another job
 };
 
+// Why pods ("namespace/name") that name no PodGroup wait for one.
+using GroupWaits = std::map<std::string, GroupWait>;
+
 // Runs a cycle on the world, which is of no use afterwards. `version` stays 0.
 ClusterView MakeClusterView(ReplayWorld& world, const SchedulerConfig& config, CycleMemory memory,
-                            std::span<const PastLoss> losses, const TimeZone& zone, Timestamp now);
+                            std::span<const PastLoss> losses, const GroupWaits& group_waits,
+                            const TimeZone& zone, Timestamp now);
 
 }  // namespace krafla

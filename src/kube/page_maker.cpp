@@ -58,8 +58,8 @@ class PageMaker {
   PageResult Make(const ExplanationRenderer& render) {
     if (task_.what == PageTask::What::kExplain) return Explain(render);
     return {PageResult::What::kView,
-            WriteView(MakeClusterView(*world_, *config_, memory_, task_.losses, ZoneOf(head_),
-                                      task_.now))};
+            WriteView(MakeClusterView(*world_, *config_, memory_, task_.losses, group_waits_,
+                                      ZoneOf(head_), task_.now))};
   }
 
  private:
@@ -88,9 +88,12 @@ class PageMaker {
         return std::nullopt;
       default:
         ++objects_;
-        if (left_out_ != nullptr && change.mark.what == AssumedMark::What::kAwaitsGroup &&
-            change.key == left_out_->pod_name())
-          left_out_->SetGroupWait(GroupWaitOf(change.mark.to).value_or(GroupWait::kNone));
+        if (change.mark.what == AssumedMark::What::kAwaitsGroup) {
+          const GroupWait wait = GroupWaitOf(change.mark.to).value_or(GroupWait::kNone);
+          group_waits_[change.key] = wait;
+          if (left_out_ != nullptr && change.key == left_out_->pod_name())
+            left_out_->SetGroupWait(wait);
+        }
         world_->Apply(change);
         return std::nullopt;
     }
@@ -145,6 +148,7 @@ class PageMaker {
   std::unique_ptr<ReplayWorld> world_;
   std::optional<SchedulerConfig> config_;
   CycleMemory memory_;
+  GroupWaits group_waits_;
   size_t objects_ = 0;
   bool complete_ = false;
 };

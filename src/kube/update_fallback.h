@@ -45,6 +45,7 @@ class UpdateFallback final : public ApiClient {
   void After(std::chrono::milliseconds delay, std::function<void()> task) override {
     next_.After(delay, std::move(task));
   }
+  SteadyTime SteadyNow() const override { return next_.SteadyNow(); }
   Timestamp Now() const override { return next_.Now(); }
 
  private:
