@@ -50,8 +50,7 @@ struct SessionOptions {
   bool visits_all_jobs = false;  // also where nothing is to do: to compare with
   // Makes a plugin by its name, null when there is none. Empty: those that are built in.
   std::function<std::unique_ptr<Plugin>(std::string_view name)> make_plugin = {};
-  // Called when a step of a cycle begins: "open", the name of an action, "close".
-  std::function<void(std::string_view step)> on_step = {};
+  std::function<void(std::string_view step)> on_step = {};  // "open", an action, "close" begins
   // Called when a plugin has filled in its hooks: may wrap them to listen. Empty: nobody listens.
   std::function<void(std::string_view plugin, PluginHooks& hooks)> wrap_hooks = {};
 };
@@ -66,10 +65,8 @@ class Session {
   // ExecuteActions, then Close.
   void RunActions();
   void ExecuteActions();
-  // Lets the plugins close, then UpdateJobPhases.
-  void Close();
-  // Sets each job's phase from what its tasks do.
-  void UpdateJobPhases();
+  void Close();            // lets the plugins close, then UpdateJobPhases
+  void UpdateJobPhases();  // sets each job's phase from what its tasks do
 
   // ---- one session for many cycles (session_reopen.cpp): what was computed is kept and follows
   // the changes, so that a cycle costs what has changed and not what is there.

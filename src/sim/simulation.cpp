@@ -9,8 +9,8 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -290,6 +290,7 @@ void Simulation::Impl::HandleFault(const Timer& timer) {
   clock_changed_ = true;
   const int64_t offset = active_faults_.ClockOffsetNs();
   loop_.ClockWasSet(offset - offset_before);
+  if (options_.witness != nullptr) options_.witness->ClockWasSet(offset - offset_before);
   if (scenario_.max_clock_skew_ns > 0)
     loop_.SetClockSkew(std::abs(offset) > scenario_.max_clock_skew_ns
                            ? std::optional(offset / Timestamp::kNsPerSecond)

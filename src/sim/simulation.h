@@ -26,6 +26,8 @@ class CycleWitness {
   virtual void BeforeCycle(const Cluster& cluster, Timestamp scheduler_now) = 0;
   // After it, while its session is open and before anything takes effect.
   virtual void AfterCycle(const Session& session) = 0;
+  // The scheduler's clock was set by so much.
+  virtual void ClockWasSet(int64_t /*by_ns*/) {}
 };
 
 struct SimulationOptions {

@@ -291,6 +291,19 @@ void DecisionJudge::ReadSettings(const SchedulerConfig& config) {
   }
 }
 
+// What the scheduler remembers stays as long ago as it was.
+void DecisionJudge::ClockWasSet(int64_t by_ns) {
+  const auto shift = [&](Timestamp& at) { at = Shifted(at, by_ns); };
+  for (auto& [pod, decided] : decided_) shift(decided.at);
+  for (auto* histories : {&losses_, &room_, &zones_emptied_})
+    for (auto& [name, history] : *histories) {
+      for (Timestamp& at : history.taken) shift(at);
+      for (auto& [at, pod] : history.refused) shift(at);
+    }
+  for (auto& [job, pods] : gone_)
+    for (auto& [pod, at] : pods) shift(at);
+}
+
 bool DecisionJudge::IsWithin(Timestamp at, int64_t period_ns) const {
   return at <= now_ && now_.ns - at.ns < period_ns;
 }

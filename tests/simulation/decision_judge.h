@@ -27,6 +27,7 @@ class DecisionJudge final : public CycleWitness, public SimObserver {
 
   void BeforeCycle(const Cluster& cluster, Timestamp scheduler_now) override;
   void AfterCycle(const Session& session) override;
+  void ClockWasSet(int64_t by_ns) override;
   void On(const SimEvent& event) override;
 
   // The first thing that was wrong, empty when nothing was.
