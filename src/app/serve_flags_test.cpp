@@ -1,5 +1,6 @@
 #include "app/serve_flags.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace krafla {
@@ -53,6 +54,16 @@ TEST(ServeFlags, RecordsHaveALimit) {
     ASSERT_TRUE(diagnostics.HasErrors()) << wrong;
     EXPECT_EQ(diagnostics.items()[0].file, "--record-limit");
   }
+}
+
+TEST(ServeFlags, PageProcessesHaveAMemoryLimit) {
+  EXPECT_EQ(Parse({}).options.page_memory_bytes, size_t{256} << 20);
+  EXPECT_EQ(Parse({"--page-memory-limit", "1Gi"}).options.page_memory_bytes, size_t{1} << 30);
+  for (const char* wrong : {"63Mi", "much", "-1Gi", ""})
+    Parse({fmt::format("--page-memory-limit={}", wrong)},
+          fmt::format("--page-memory-limit: error: expected an amount of bytes such as 256Mi, 64Mi "
+                      "at least, got \"{}\"\n",
+                      wrong));
 }
 
 TEST(ServeFlags, EvictionLimitsAreWholeNumbersFromOneOn) {

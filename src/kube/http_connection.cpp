@@ -19,6 +19,11 @@ constexpr size_t kBytesOfARead = 4096;
 constexpr size_t kRequestsOfATurn = 16;
 constexpr size_t kMostDrained = 256 << 10;
 
+// Assigning an empty text would keep the memory of the old one.
+void GiveBack(std::string& text) {
+  std::string().swap(text);
+}
+
 std::string_view ReasonOf(int status) {
   switch (status) {
     case 200:
@@ -263,10 +268,13 @@ void HttpConnection::SetAnswer(ApiAnswer answer, Clock::time_point now) {
   for (const auto& [name, value] : answer.headers) head_ += fmt::format("{}: {}\r\n", name, value);
   head_ += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
   head_ += keep_alive_ ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
-  body_ = method_ == "HEAD" ? std::string() : std::move(answer.body);
-  if (body_.size() <= kBytesOfARead) {  // one packet, most of the time
-    head_ += body_;
-    body_ = {};
+  body_ = MappedText();
+  if (method_ == "HEAD") {
+    // No body.
+  } else if (answer.body.size() <= kBytesOfARead) {
+    head_ += answer.body;  // one packet, most of the time
+  } else {
+    body_ = MappedText(std::move(answer.body));
   }
   sent_ = 0;
   state_ = State::kAnswer;
@@ -277,16 +285,16 @@ void HttpConnection::SetAnswer(ApiAnswer answer, Clock::time_point now) {
 HttpConnection::Step HttpConnection::WriteAnswer(Clock::time_point now) {
   while (bytes_unsent() > 0) {
     const bool in_head = sent_ < head_.size();
-    const std::string_view rest = in_head ? std::string_view(head_).substr(sent_)
-                                          : std::string_view(body_).substr(sent_ - head_.size());
+    const std::string_view rest =
+        in_head ? std::string_view(head_).substr(sent_) : body_.view().substr(sent_ - head_.size());
     const SocketStream::Moved moved = stream_.Write(rest);
     if (moved.outcome == SocketStream::Outcome::kEnd) return Step::kEnd;
     if (moved.outcome == SocketStream::Outcome::kWait) return Step::kWait;
     sent_ += moved.bytes;
     deadline_ = std::min(answer_until_, now + host_.limits->progress_time);
   }
-  head_ = {};
-  body_ = {};
+  GiveBack(head_);
+  body_ = MappedText();
   sent_ = 0;
   method_.clear();
   begun_ = now;
@@ -295,7 +303,7 @@ HttpConnection::Step HttpConnection::WriteAnswer(Clock::time_point now) {
     deadline_ = now + host_.limits->head_time;
     return Step::kGoOn;
   }
-  in_ = {};
+  GiveBack(in_);
   stream_.FinishWriting();
   state_ = State::kDrain;
   deadline_ = now + host_.limits->drain_time;

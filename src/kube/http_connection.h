@@ -12,6 +12,7 @@
 #include "kube/api_request.h"
 #include "kube/http_head.h"
 #include "kube/http_server.h"
+#include "kube/mapped_text.h"
 #include "kube/request_workers.h"
 #include "kube/socket_stream.h"
 
@@ -65,6 +66,8 @@ class HttpConnection {
   Clock::time_point begun() const { return begun_; }  // accept, or the end of the last answer
   Clock::time_point deadline() const { return deadline_; }
   size_t bytes_unsent() const { return head_.size() + body_.size() - sent_; }
+  // What it keeps of an answer until the last byte is taken.
+  size_t bytes_held() const { return bytes_unsent() == 0 ? 0 : head_.size() + body_.size(); }
   // More requests are here already, but the turn is over: advance again soon.
   bool wants_another_turn() const { return another_turn_; }
   // EPOLLIN, EPOLLOUT, EPOLLRDHUP or nothing.
@@ -101,7 +104,7 @@ class HttpConnection {
   std::shared_ptr<PageWork> work_;
   std::string method_;
   std::string head_;  // of the answer
-  std::string body_;
+  MappedText body_;
   size_t sent_ = 0;
   size_t drained_ = 0;
   bool keep_alive_ = false;

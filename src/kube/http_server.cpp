@@ -426,22 +426,22 @@ class HttpServer::Impl {
     if (it == connections_.end()) return;
     it->second->TakeAnswer(std::move(answer), now_);
     Advance(id);
-    BoundUnsent(id);
+    BoundHeld(id);
   }
 
   // Slow readers of large answers go, those that hold most first.
-  void BoundUnsent(uint64_t newest) {
+  void BoundHeld(uint64_t newest) {
     while (true) {
-      size_t unsent = 0;
+      size_t held = 0;
       const HttpConnection* largest = nullptr;
       for (const auto& [id, watched] : connections_) {
         if (id == newest) continue;
         const HttpConnection& connection = *watched.connection;
-        unsent += connection.bytes_unsent();
-        if (largest == nullptr || connection.bytes_unsent() > largest->bytes_unsent())
+        held += connection.bytes_held();
+        if (largest == nullptr || connection.bytes_held() > largest->bytes_held())
           largest = &connection;
       }
-      if (unsent <= options_.limits.bytes_unsent) return;
+      if (held <= options_.limits.bytes_held) return;
       Drop(largest->id());
     }
   }

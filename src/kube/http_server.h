@@ -28,7 +28,7 @@ struct HttpServerLimits {
   size_t connections_of_a_peer = 32;  // an IPv4 address, or the /64 of an IPv6 address
   size_t connections_of_loopback = 128;
   size_t tls_connections = 128;
-  size_t bytes_unsent = 4 << 20;  // of all answers together, without the newest
+  size_t bytes_held = 8 << 20;  // of all answers that are not taken to the end, without the newest
   // From the accept, or from the end of the last answer, to the end of the next head.
   std::chrono::milliseconds head_time{10'000};
   std::chrono::milliseconds answer_time{30'000};   // for the client to take the answer

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -342,6 +343,28 @@ TEST_F(StatusServerTest, RequestsOnOneConnectionAreAnsweredInTheirOrder) {
   EXPECT_LT(figures, jobs) << all;
   EXPECT_LT(jobs, all.size()) << all;
   EXPECT_EQ(all.find("HTTP/1.1", jobs), std::string::npos) << "nothing comes after close";
+}
+
+// The kernel takes about half of such a page at once; the rest keeps all of it in memory.
+TEST_F(StatusServerTest, PagesThatAreNotReadAreBoundedByWhatTheyOccupy) {
+  StatusPages pages = Pages();
+  pages.metrics = [] { return std::string(800'000, 'x'); };
+  HttpServerLimits limits;
+  limits.bytes_held = 3 << 20;
+  auto server = StatusServer::Start(
+      {.address = {"127.0.0.1", 0}, .pages = std::move(pages), .limits = limits});
+  ASSERT_TRUE(server) << server.error().message;
+  std::vector<RawClient> clients;
+  for (int i = 0; i < 12; ++i) {
+    clients.emplace_back((*server)->port());
+    ASSERT_TRUE(clients.back().Send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"));
+    std::this_thread::sleep_for(milliseconds(50));  // for the page to be made
+  }
+  size_t closed = 0;
+  for (RawClient& client : clients) closed += client.EndsWithin(milliseconds(100)) ? 1 : 0;
+  EXPECT_GE(closed, 7u) << "three of these pages fit, and the newest";
+  EXPECT_LT(closed, 12u);
+  EXPECT_EQ(Fetch((*server)->url() + "/metrics").body.size(), 800'000u);
 }
 
 TEST_F(StatusServerTest, NamedChecks) {
