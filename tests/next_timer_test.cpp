@@ -79,13 +79,13 @@ std::string ThreeInZone(Texts annotations = {}) {
 TEST(NextTimer, IsTheEndOfTheEvictPeriodWhileSomebodyIsLeft) {
   SchedulerOverTime scheduler(ThreeInZone(), TdmConfig({{"tdm.revocable-zone.rz1", "08:00-11:00"},
                                                         {"tdm.evict.period", "5m"}}));
-  const char* minutes[] = {"12:00", "12:05", "12:10"};
+  // More than the period has to pass.
+  const std::string times[] = {"2026-03-10T12:00:00Z", "2026-03-10T12:05:00.000000001Z",
+                               "2026-03-10T12:10:00.000000002Z", "2026-03-11T08:00:00Z"};
   for (int i = 0; i < 3; ++i) {
-    const std::string now = std::string("2026-03-10T") + minutes[i] + ":00Z";
-    const auto cycle = scheduler.RunAt(now);
-    EXPECT_EQ(cycle.evictions, Pods{"default/job-" + std::to_string(i)}) << now;
-    EXPECT_EQ(cycle.next_timer, i < 2 ? std::string("2026-03-10T") + minutes[i + 1] + ":00Z"
-                                      : "2026-03-11T08:00:00Z");
+    const auto cycle = scheduler.RunAt(times[i]);
+    EXPECT_EQ(cycle.evictions, Pods{"default/job-" + std::to_string(i)}) << times[i];
+    EXPECT_EQ(cycle.next_timer, times[i + 1]);
     if (i < 2) scheduler.ExpectNothingBefore(cycle.next_timer);
   }
 }
@@ -96,8 +96,8 @@ TEST(NextTimer, ABudgetThatIsUsedUpHasNone) {
       TdmConfig({{"tdm.revocable-zone.rz1", "08:00-11:00"}, {"tdm.evict.period", "5m"}}));
   EXPECT_EQ(scheduler.RunAt("2026-03-10T12:00:00Z").evictions, Pods{"default/job-0"});
   // The zone's clock ends at 12:05; afterwards only another state of the pods can change anything.
-  EXPECT_EQ(scheduler.RunAt("2026-03-10T12:00:01Z").next_timer, "2026-03-10T12:05:00Z");
-  const auto later = scheduler.RunAt("2026-03-10T12:05:00Z");
+  EXPECT_EQ(scheduler.RunAt("2026-03-10T12:00:01Z").next_timer, "2026-03-10T12:05:00.000000001Z");
+  const auto later = scheduler.RunAt("2026-03-10T12:05:01Z");
   EXPECT_EQ(later.evictions, Pods{});
   EXPECT_EQ(later.next_timer, "2026-03-11T08:00:00Z");
 }
@@ -107,8 +107,8 @@ TEST(NextTimer, VolcanosSharedClockTicksWhoeverIsThere) {
       QueueYaml() + NodeYaml({.zone = "rz1"}),
       TdmConfig({{"tdm.revocable-zone.rz1", "08:00-11:00"}, {"tdm.evict.period", "5m"}}) +
           "compatibility: {evict-period-per-zone: false}\n");
-  EXPECT_EQ(scheduler.RunAt("2026-03-10T12:00:00Z").next_timer, "2026-03-10T12:05:00Z");
-  EXPECT_EQ(scheduler.RunAt("2026-03-10T12:05:00Z").next_timer, "2026-03-10T12:10:00Z");
+  EXPECT_EQ(scheduler.RunAt("2026-03-10T12:00:00Z").next_timer, "2026-03-10T12:05:00.000000001Z");
+  EXPECT_EQ(scheduler.RunAt("2026-03-10T12:05:01Z").next_timer, "2026-03-10T12:10:01.000000001Z");
 }
 
 // A job without a budget, on an ordinary node: one eviction per evict period for whoever preempts.
@@ -126,7 +126,7 @@ TEST(NextTimer, IsTheEndOfAJobsOwnEvictPeriod) {
       cluster, ConfigYaml({.tiers = {"tdm", "predicates"}, .tdm = {{"tdm.evict.period", "5m"}}}));
   const auto first = scheduler.RunAt("2026-03-10T12:00:00Z");
   EXPECT_EQ(first.evictions.size(), 1u);
-  EXPECT_EQ(first.next_timer, "2026-03-10T12:05:00Z");
+  EXPECT_EQ(first.next_timer, "2026-03-10T12:05:00.000000001Z");
   scheduler.ExpectNothingBefore(first.next_timer);
   EXPECT_EQ(scheduler.RunAt(first.next_timer).evictions.size(), 1u);
 }
@@ -141,7 +141,7 @@ TEST(NextTimer, ALeadComesBeforeTheClosing) {
   EXPECT_EQ(noon.next_timer, "2026-03-10T20:50:00Z");
   const auto lead = scheduler.RunAt("2026-03-10T20:50:00Z");
   EXPECT_EQ(lead.evictions, Pods{"default/job-0"});
-  EXPECT_EQ(lead.next_timer, "2026-03-10T20:51:00Z");
+  EXPECT_EQ(lead.next_timer, "2026-03-10T20:51:00.000000001Z");
 }
 
 TEST(NextTimer, IsWhenAWaitingPodWouldNoLongerBeDoneInTime) {

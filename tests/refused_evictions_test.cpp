@@ -214,8 +214,8 @@ TEST_F(RefusedEvictions, AZoneOfWhichNobodyWentIsTriedAgainBeforeItsPeriodIsOver
   Take("default/guest0-0");
   Refuse("default/guest1-0");
   EXPECT_EQ(CycleAt(13), Pods{}) << "one went";
-  EXPECT_EQ(CycleAt(71), Pods{});
-  EXPECT_EQ(CycleAt(72), (Pods{"default/guest0-1", "default/guest1-0"}));
+  EXPECT_EQ(CycleAt(72), Pods{}) << "more than a minute has to pass";
+  EXPECT_EQ(CycleAt(73), (Pods{"default/guest0-1", "default/guest1-0"}));
 }
 
 TEST_F(RefusedEvictions, JobsThatEvictEachOtherAreNamedWhenTheLastEvictionIsTaken) {

@@ -72,7 +72,7 @@ class SurplusWaitTest : public ::testing::Test {
   }
   void CreatePods(const std::string& group, int first, int last) {
     for (int i = first; i <= last; ++i)
-      Apply(PodYaml({.name = fmt::format("{}-{}", group, i), .group = group}));
+      Apply(PodYaml({.name = fmt::format("{}-{:02}", group, i), .group = group}));
   }
   // A cycle so many milliseconds after the start.
   Pods At(int64_t ms) {
@@ -92,15 +92,15 @@ TEST_F(SurplusWaitTest, EachJobOfABurstGetsItsMinimumBeforeAnyGetsMore) {
   for (const char* name : {"a", "b", "c"}) Group(name, 2);
   EXPECT_EQ(At(10), Pods{});
   CreatePods("a", 0, 11);
-  EXPECT_EQ(At(20), (Pods{"a-0", "a-1"}));
+  EXPECT_EQ(At(20), (Pods{"a-00", "a-01"}));
   CreatePods("b", 0, 11);
-  EXPECT_EQ(At(30), (Pods{"b-0", "b-1"}));
+  EXPECT_EQ(At(30), (Pods{"b-00", "b-01"}));
   CreatePods("c", 0, 11);
-  EXPECT_EQ(At(40), (Pods{"c-0", "c-1"}));
+  EXPECT_EQ(At(40), (Pods{"c-00", "c-01"}));
   ASSERT_EQ(loop->next_timer(), Time(1010));
-  EXPECT_FALSE(loop->IsDue(Time(1009)));
+  EXPECT_EQ(At(1009), Pods{});
   // As one cycle on all of them decides: in turn.
-  EXPECT_EQ(At(1010), (Pods{"a-2", "a-3", "b-2", "b-3", "c-2", "c-3"}));
+  EXPECT_EQ(At(1010), (Pods{"a-02", "a-03", "b-02", "b-03", "c-02", "c-03"}));
   EXPECT_EQ(loop->next_timer(), std::nullopt);
 }
 
@@ -108,13 +108,13 @@ TEST_F(SurplusWaitTest, JobsOfABurstShareTheRestAtOneInstant) {
   Group("a", 2);
   At(10);
   CreatePods("a", 0, 11);
-  EXPECT_EQ(At(100), (Pods{"a-0", "a-1"}));
+  EXPECT_EQ(At(100), (Pods{"a-00", "a-01"}));
   Group("b", 2);
   At(300);
   CreatePods("b", 0, 11);
-  EXPECT_EQ(At(400), (Pods{"b-0", "b-1"}));
+  EXPECT_EQ(At(400), (Pods{"b-00", "b-01"}));
   EXPECT_EQ(loop->next_timer(), Time(1010));
-  EXPECT_EQ(At(1010), (Pods{"a-2", "a-3", "a-4", "a-5", "b-2", "b-3", "b-4", "b-5"}));
+  EXPECT_EQ(At(1010), (Pods{"a-02", "a-03", "a-04", "a-05", "b-02", "b-03", "b-04", "b-05"}));
 }
 
 TEST_F(SurplusWaitTest, AJobWhosePodsComeLaterThanThoseOfTheNextSharesTheRestToo) {
@@ -123,39 +123,40 @@ TEST_F(SurplusWaitTest, AJobWhosePodsComeLaterThanThoseOfTheNextSharesTheRestToo
   Group("b", 2);
   At(300);
   CreatePods("b", 0, 11);
-  EXPECT_EQ(At(310), (Pods{"b-0", "b-1"}));
+  EXPECT_EQ(At(310), (Pods{"b-00", "b-01"}));
   CreatePods("a", 0, 11);
-  EXPECT_EQ(At(400), (Pods{"a-0", "a-1"}));
+  EXPECT_EQ(At(400), (Pods{"a-00", "a-01"}));
   EXPECT_EQ(loop->next_timer(), Time(1300)) << "b began to wait first";
   EXPECT_EQ(At(1200), Pods{});
-  EXPECT_EQ(At(1300), (Pods{"a-2", "a-3", "a-4", "a-5", "b-2", "b-3", "b-4", "b-5"}));
+  EXPECT_EQ(At(1300), (Pods{"a-02", "a-03", "a-04", "a-05", "b-02", "b-03", "b-04", "b-05"}));
 }
 
 TEST_F(SurplusWaitTest, AJobThatIsAdmittedAfterThatInstantBeginsABurstOfItsOwn) {
   Group("a", 1);
   At(10);
   CreatePods("a", 0, 1);
-  EXPECT_EQ(At(20), (Pods{"a-0"}));
-  EXPECT_EQ(At(1010), (Pods{"a-1"}));
+  EXPECT_EQ(At(20), (Pods{"a-00"}));
+  EXPECT_EQ(At(1010), (Pods{"a-01"}));
   Group("b", 1);
   At(1100);
   CreatePods("b", 0, 1);
-  EXPECT_EQ(At(1200), (Pods{"b-0"}));
+  EXPECT_EQ(At(1200), (Pods{"b-00"}));
   EXPECT_EQ(loop->next_timer(), Time(2100));
-  EXPECT_EQ(At(2100), (Pods{"b-1"}));
+  EXPECT_EQ(At(2100), (Pods{"b-01"}));
 }
 
 TEST_F(SurplusWaitTest, APodGroupThatComesLaterInTheBurstGetsItsMinimumToo) {
   Group("a", 2);
   At(10);
   CreatePods("a", 0, 11);
-  EXPECT_EQ(At(20), (Pods{"a-0", "a-1"}));
+  EXPECT_EQ(At(20), (Pods{"a-00", "a-01"}));
   Group("b", 2);
   EXPECT_EQ(At(900), Pods{}) << "its pods do not exist yet";
   CreatePods("b", 0, 0);
   EXPECT_EQ(At(1015), Pods{}) << "of a since 20 ms, because b has 1 of its 2 pods";
   CreatePods("b", 1, 1);
-  EXPECT_EQ(At(1018), (Pods{"a-2", "a-3", "a-4", "a-5", "a-6", "a-7", "a-8", "a-9", "b-0", "b-1"}))
+  EXPECT_EQ(At(1018),
+            (Pods{"a-02", "a-03", "a-04", "a-05", "a-06", "a-07", "a-08", "a-09", "b-00", "b-01"}))
       << "b is complete, and has no more pods: nothing is left to wait for";
 }
 
@@ -164,10 +165,10 @@ TEST_F(SurplusWaitTest, ALonePodIsBoundInTheNextCycleDuringABurst) {
   Group("b", 2);
   At(10);
   CreatePods("a", 0, 3);
-  EXPECT_EQ(At(20), (Pods{"a-0", "a-1"}));
+  EXPECT_EQ(At(20), (Pods{"a-00", "a-01"}));
   Group("lone", 1);
   CreatePods("lone", 0, 0);
-  EXPECT_EQ(At(30), (Pods{"lone-0"}));
+  EXPECT_EQ(At(30), (Pods{"lone-00"}));
 }
 
 TEST_F(SurplusWaitTest, APodOfAPodGroupWithoutMinimumIsBoundInTheNextCycle) {
@@ -175,19 +176,19 @@ TEST_F(SurplusWaitTest, APodOfAPodGroupWithoutMinimumIsBoundInTheNextCycle) {
   Group("zero", 0);
   At(10);
   CreatePods("zero", 0, 0);
-  EXPECT_EQ(At(20), (Pods{"zero-0"}));
+  EXPECT_EQ(At(20), (Pods{"zero-00"}));
 }
 
 TEST_F(SurplusWaitTest, AJobThatIsAdmittedWithAllOfItsPodsDoesNotWait) {
   Group("a", 2);
   CreatePods("a", 0, 3);
-  EXPECT_EQ(At(10), (Pods{"a-0", "a-1", "a-2", "a-3"}));
+  EXPECT_EQ(At(10), (Pods{"a-00", "a-01", "a-02", "a-03"}));
 }
 
 TEST_F(SurplusWaitTest, APodGroupThatNeverGetsItsPodsDelaysOthersForOneSchedulePeriod) {
   Group("a", 1);
   CreatePods("a", 0, 0);
-  EXPECT_EQ(At(10), (Pods{"a-0"}));
+  EXPECT_EQ(At(10), (Pods{"a-00"}));
   At(5000);
   Group("empty", 3);
   CreatePods("a", 1, 1);
@@ -198,10 +199,10 @@ TEST_F(SurplusWaitTest, APodGroupThatNeverGetsItsPodsDelaysOthersForOneScheduleP
   EXPECT_EQ(loop->next_timer(), Time(7000));
   CreatePods("a", 2, 2);
   EXPECT_EQ(At(6500), Pods{});
-  EXPECT_EQ(At(7000), (Pods{"a-1", "a-2"}));
+  EXPECT_EQ(At(7000), (Pods{"a-01", "a-02"}));
   EXPECT_EQ(loop->next_timer(), std::nullopt);
   CreatePods("a", 3, 3);
-  EXPECT_EQ(At(7010), (Pods{"a-3"})) << "empty still has no pods, and delays no other job again";
+  EXPECT_EQ(At(7010), (Pods{"a-03"})) << "empty still has no pods, and delays no other job again";
 }
 
 TEST_F(SurplusWaitTest, APodWaitsForAStreamOfPodGroupsForOneSchedulePeriodInAll) {
@@ -215,9 +216,9 @@ TEST_F(SurplusWaitTest, APodWaitsForAStreamOfPodGroupsForOneSchedulePeriodInAll)
   }
   EXPECT_EQ(loop->next_timer(), Time(6000));
   Group("one-more", 2);
-  EXPECT_EQ(At(6000), (Pods{"a-1"}));
+  EXPECT_EQ(At(6000), (Pods{"a-01"}));
   CreatePods("a", 2, 2);
-  EXPECT_EQ(At(6500), (Pods{"a-2"})) << "the same stream";
+  EXPECT_EQ(At(6500), (Pods{"a-02"})) << "the same stream";
   Group("later", 2);
   CreatePods("a", 3, 3);
   EXPECT_EQ(At(8000), Pods{}) << "another one";
@@ -227,11 +228,11 @@ TEST_F(SurplusWaitTest, TheReasonNamesTheAdmissionWhereAJobWaitsForABurst) {
   Group("a", 1);
   At(10);
   CreatePods("a", 0, 1);
-  EXPECT_EQ(At(20), (Pods{"a-0"}));
+  EXPECT_EQ(At(20), (Pods{"a-00"}));
   EXPECT_EQ(binds.why,
             "pods beyond minMember wait up to 1s after the admission of their PodGroup: other jobs "
             "of a burst get theirs first");
-  EXPECT_EQ(At(1010), (Pods{"a-1"}));
+  EXPECT_EQ(At(1010), (Pods{"a-01"}));
   EXPECT_EQ(binds.why, "");
 }
 
@@ -239,8 +240,8 @@ TEST_F(SurplusWaitTest, AClockThatIsSetBackEndsTheWait) {
   Group("a", 1);
   At(5000);
   CreatePods("a", 0, 1);
-  EXPECT_EQ(At(5010), (Pods{"a-0"}));
-  EXPECT_EQ(At(1000), (Pods{"a-1"}));
+  EXPECT_EQ(At(5010), (Pods{"a-00"}));
+  EXPECT_EQ(At(1000), (Pods{"a-01"}));
 }
 
 TEST_F(SurplusWaitTest, TheMemoryOfItIsBounded) {
@@ -277,7 +278,7 @@ TEST_F(PacedLoopTest, NoPodWaitsWhereACycleSeesAWholeSchedulePeriod) {
   Group("b", 2);
   At(1000);
   CreatePods("a", 0, 3);
-  EXPECT_EQ(At(2000), (Pods{"a-0", "a-1", "a-2", "a-3"}));
+  EXPECT_EQ(At(2000), (Pods{"a-00", "a-01", "a-02", "a-03"}));
   EXPECT_TRUE(loop->memory().admissions.empty());
 }
 

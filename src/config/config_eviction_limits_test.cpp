@@ -29,8 +29,8 @@ TEST(SchedulerConfigEvictionLimits, EveryMistakeIsNamedWithItsPlace) {
             "least 1, got \"ten\"\n"
             "conf:3:65: error: eviction-limits.exempt-drains: expected true or false, got "
             "\"perhaps\"\n"
-            "conf:3:74: error: eviction-limits: unknown key \"per-hour\"; did you mean "
-            "\"per-minute\"?");
+            "conf:3:74: error: eviction-limits: unknown key \"per-hour\"; expected one of "
+            "per-minute, per-cycle, exempt-drains");
   EXPECT_EQ(ProblemsOf(WithBlock("eviction-limits: 30")),
             "conf:3:18: error: eviction-limits: expected a mapping such as {per-minute: 100, "
             "per-cycle: 50}, got \"30\"");

@@ -206,14 +206,17 @@ TEST(SchedulerConfigPlugins, UnknownNames) {
 
 TEST(SchedulerConfigPlugins, EveryPluginOfVolcanoIsKnownByName) {
   for (std::string_view name :
-       {"capacity", "network-topology-aware", "nodegroup", "task-topology", "resourcequota",
-        "rescheduling", "usage", "numa-aware", "deviceshare", "extender", "resource-strategy-fit",
-        "binpack", "cdp", "pdb", "sla"}) {
+       {"network-topology-aware", "nodegroup", "task-topology", "resourcequota", "rescheduling",
+        "usage", "numa-aware", "deviceshare", "extender", "resource-strategy-fit", "binpack", "cdp",
+        "pdb", "sla"}) {
     EXPECT_EQ(
         ProblemsOf(WithPlugin(fmt::format("name: {}", name))),
         fmt::format("conf:4:11: error: plugin \"{}\" of Volcano is not available in Krafla yet",
                     name));
   }
+  EXPECT_TRUE(ProblemsOf(WithPlugin("name: capacity"))
+                  .starts_with("conf:4:11: error: plugin \"capacity\" of Volcano is not available "
+                               "in Krafla yet"));
 }
 
 TEST(SchedulerConfigPlugins, LenientLeavesUnknownPluginsOut) {
@@ -400,7 +403,7 @@ TEST(SchedulerConfigFile, UnknownKeys) {
       "conf:1:1: error: unknown key \"action\"; did you mean \"actions\"?\n"
       "conf:2:1: error: unknown key \"tier\"; did you mean \"tiers\"?\n"
       "conf:5:1: error: unknown key \"plugins\"; expected one of actions, tiers, configurations, "
-      "metrics, compatibility, eviction-api");
+      "metrics, compatibility, eviction-api, eviction-limits");
   const Outcome outcome = ReadLenient(WithBlock("metric: {}"));
   EXPECT_EQ(outcome.problems,
             "conf:3:1: warning: unknown key \"metric\"; did you mean \"metrics\"? It is dropped");

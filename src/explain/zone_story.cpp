@@ -210,8 +210,9 @@ class ZoneStory {
   // When the evict period is over that goes on now.
   std::optional<Timestamp> PausesUntil() const {
     const Timestamp* last = LastEviction();
-    if (IsPeriodOver(last, in_.now, tdm_.evict_period_ns)) return std::nullopt;
-    return NextPeriodChange(last, in_.now, tdm_.evict_period_ns);
+    const int64_t step_ns = tdm_.StepNs();
+    if (IsPeriodOver(last, in_.now, step_ns)) return std::nullopt;
+    return NextPeriodChange(last, in_.now, step_ns);
   }
 
   void Forecast(Timestamp begin, bool open) {

@@ -104,8 +104,10 @@ void DesiredWrites::Send(const std::string& key) {
       if (sent.wanted) --open_;
       sent.wanted = true;
       const int doubled = std::min(sent.failures++, 7);
-      const milliseconds wait = sent.forbidden ? milliseconds(1000) * (1 << std::min(doubled, 6))
-                                               : milliseconds(200) * (1 << doubled);
+      // A role is changed by people, a webhook's answer may change with the next request.
+      const milliseconds wait = sent.forbidden && !sent.refused_by_admission
+                                    ? milliseconds(1000) * (1 << std::min(doubled, 6))
+                                    : milliseconds(200) * (1 << doubled);
       Later(key, std::max(response.retry_after.value_or(milliseconds(0)), wait));
       return SendThoseInLine();
     }

@@ -413,9 +413,10 @@ TEST_F(LiveVolumesTest, AReloadedConfigurationSaysHowObjectsAreTaken) {
     EXPECT_FALSE(diagnostics.HasErrors());
   };
   SeeGroup("g", 1);
+  SeeGroup("h", 1);
   See(WatchedKind::kPod,
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"g0","namespace":"a","uid":"u-g0",)"
-      R"("annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano",)"
+      R"("annotations":{"scheduling.k8s.io/group-name":"h"}},"spec":{"schedulerName":"volcano",)"
       R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"none"}}],"containers":[)"
       R"({"name":"c","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Pending"}})");
   SeePod("g1", "g");

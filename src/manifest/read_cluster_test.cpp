@@ -162,7 +162,7 @@ TEST(ReadCluster, BudgetThatCannotBeReadIsNamedWithItsPlace) {
                           "metadata.annotations[\"volcano.sh/jdb-max-unavailable\"]: "),
             std::string::npos)
       << messages;
-  EXPECT_NE(messages.find("it counts as 0, and nobody may go"), std::string::npos) << messages;
+  EXPECT_NE(messages.find("no pod of the job may be evicted by tdm"), std::string::npos) << messages;
 }
 
 TEST(ReadCluster, LenientSkipsWrongObjectsAndNamesThem) {

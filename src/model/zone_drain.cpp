@@ -120,7 +120,7 @@ std::string DescribeHold(const DrainJob& job, const DrainPlan& plan, std::string
 bool IsPeriodOver(const Timestamp* last, Timestamp now, int64_t period_ns) {
   if (last == nullptr || !last->Present()) return true;
   if (*last > now) return ElapsedNs(now, *last) > period_ns;
-  return ElapsedNs(*last, now) > period_ns;
+  return ElapsedNs(*last, now) >= period_ns;
 }
 
 std::optional<Timestamp> NextPeriodChange(const Timestamp* last, Timestamp now, int64_t period_ns) {
@@ -128,7 +128,7 @@ std::optional<Timestamp> NextPeriodChange(const Timestamp* last, Timestamp now, 
   int64_t change_ns = 0;
   if (!IsPeriodOver(last, now, period_ns)) {
     if (__builtin_add_overflow(last->ns, period_ns, &change_ns)) return std::nullopt;
-    return Timestamp{change_ns + 1};
+    return Timestamp{change_ns};
   }
   if (*last <= now) return std::nullopt;
   // From the far future: it begins to count when it is only a period away.

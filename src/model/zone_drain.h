@@ -75,7 +75,7 @@ DrainPlan PlanDrain(const DrainJob& job, bool keep_gangs);
 std::string DescribeHold(const DrainJob& job, const DrainPlan& plan, std::string_view budget,
                          std::string_view held_by);
 
-// Whether more than `period_ns` have passed since the last eviction (null: there was none). A clock
+// Whether at least `period_ns` have passed since the last eviction (null: there was none). A clock
 // from the far future, after the wall clock was set back, does not stop evictions.
 bool IsPeriodOver(const Timestamp* last, Timestamp now, int64_t period_ns);
 // The next instant after `now` at which IsPeriodOver changes; none if it never does.

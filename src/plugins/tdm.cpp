@@ -148,7 +148,7 @@ void TdmPlugin::Open(Session& session, const PluginOption& option, PluginHooks& 
   cluster_ = &session.cluster;
   access_ = AccessRulesOf(session.compat);
   settings_ = ReadTdmSettings(option, session.compat, session.zone);
-  const int64_t period_ns = settings_.evict_period_ns;
+  const int64_t period_ns = settings_.StepNs();
   for (const TdmZone& zone : settings_.zones) ReadWindows(zone);
   FindZoneNodes();
   notes_.emplace(session, "tdm");

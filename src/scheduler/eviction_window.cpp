@@ -41,6 +41,13 @@ int32_t EvictionWindow::CountAfter(int64_t steady_ns) const {
   return count;
 }
 
+std::optional<int64_t> EvictionWindow::FirstAfter(int64_t steady_ns) const {
+  const auto first = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.steady_ns > steady_ns; });
+  if (first == entries_.end()) return std::nullopt;
+  return first->steady_ns;
+}
+
 std::optional<int64_t> EvictionWindow::ShrinksAt() const {
   if (entries_.empty()) return std::nullopt;
   return entries_.front().steady_ns + kSpanNs;

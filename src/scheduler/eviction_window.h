@@ -25,6 +25,8 @@ class EvictionWindow {
   int32_t CountAt(int64_t steady_ns);
   // Of these, such as came after `steady_ns`.
   int32_t CountAfter(int64_t steady_ns) const;
+  // When the first of these came; none: there are none.
+  std::optional<int64_t> FirstAfter(int64_t steady_ns) const;
   // When the oldest leaves the window; none: it is empty.
   std::optional<int64_t> ShrinksAt() const;
 

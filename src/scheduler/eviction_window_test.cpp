@@ -42,6 +42,9 @@ TEST(EvictionWindow, CountsCyclesThatFollowEachOther) {
   EXPECT_EQ(window.CountAfter(9 * kSecond), 7);
   EXPECT_EQ(window.CountAfter(10 * kSecond), 4);
   EXPECT_EQ(window.CountAfter(11 * kSecond), 0);
+  EXPECT_EQ(window.FirstAfter(9 * kSecond), 10 * kSecond);
+  EXPECT_EQ(window.FirstAfter(10 * kSecond), 11 * kSecond);
+  EXPECT_EQ(window.FirstAfter(11 * kSecond), std::nullopt);
 }
 
 }  // namespace

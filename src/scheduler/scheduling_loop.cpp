@@ -127,7 +127,9 @@ void SchedulingLoop::NoteHeldBack(const Session& session) {
   if (limit.allowance().held) {
     if (limit.held_back() > 0) at = limit.allowance().more_at;
   } else if (limit.NextCycleHelps()) {
-    at = Timestamp{session.now.ns + period_ns_};
+    // The limit of a cycle counts what came within the last period: it frees up from its first on.
+    const int64_t first = window_.FirstAfter(steady_ns_ - period_ns_).value_or(steady_ns_);
+    at = Timestamp{session.now.ns + (first + period_ns_ - steady_ns_)};
   } else if (limit.MinuteHelps()) {
     const std::optional<int64_t> shrinks = window_.ShrinksAt();
     at = shrinks ? Timestamp{session.now.ns + (*shrinks - steady_ns_)} : limit.allowance().more_at;

@@ -21,8 +21,7 @@ Timestamp Plus(Timestamp at, int64_t ns) {
 }  // namespace
 
 bool CooldownSettings::IsOver(Timestamp eviction, Timestamp now) const {
-  // An eviction exactly one period ago no longer counts, unlike for drains.
-  return IsPeriodOver(&eviction, now, period_ns - 1);
+  return IsPeriodOver(&eviction, now, period_ns);
 }
 
 size_t CooldownSettings::CountNow(const std::vector<Timestamp>* evictions, Timestamp now) const {

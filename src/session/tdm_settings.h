@@ -2,7 +2,9 @@
 // simulator's clock, the linter and whoever explains.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +42,11 @@ struct TdmSettings {
   int64_t drain_lead_ns = 0;  // a zone begins to be emptied so long before it closes
   Location drain_lead_location;
   int64_t evict_period_ns = kDefaultEvictPeriodNs;
+  // So long after an eviction the next one is allowed: more than the evict period has to pass
+  // (D39).
+  int64_t StepNs() const {
+    return std::min(evict_period_ns, std::numeric_limits<int64_t>::max() - 1) + 1;
+  }
   Location evict_period_location;  // of the plugin when the argument is absent
   bool whole_windows = true;       // windows wrap at midnight (false: Volcano's reading)
   // Some action takes pods off closed zones.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "explain/explain_support.h"
+#include "support/unwrapped.h"
 
 namespace krafla::testing {
 namespace {
@@ -35,7 +36,7 @@ TEST(BurstWaits, TheGateOfAllocateNamesThePodGroupThatLacksItsPods) {
       "2 "
       "pods";
   EXPECT_EQ(LastGate(explanation, "allocate").text, kWhy);
-  EXPECT_TRUE(ExplanationAsText(explanation, false).contains(kWhy))
+  EXPECT_TRUE(Unwrapped(ExplanationAsText(explanation, false)).contains(kWhy))
       << ExplanationAsText(explanation, false);
 }
 

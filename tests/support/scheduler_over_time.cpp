@@ -1,5 +1,6 @@
 #include "support/scheduler_over_time.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +57,10 @@ SchedulerOverTime::Outcome SchedulerOverTime::Run(Timestamp now) {
     outcome.binds.push_back(cluster.TaskKey(b.task) + " " + std::string(cluster.NodeName(b.node)));
   std::sort(outcome.binds.begin(), outcome.binds.end());
   const std::optional<Timestamp> next = session.NextTimer();
+  // With its nanoseconds, so that a cycle at that instant is due.
   outcome.next_timer = next ? FormatRfc3339(*next) : "never";
+  if (const int64_t ns = next ? next->ns % Timestamp::kNsPerSecond : 0; ns != 0)
+    outcome.next_timer.insert(outcome.next_timer.size() - 1, fmt::format(".{:09}", ns));
   // Places that were promised are promised anew by the next cycle.
   for (uint32_t t = 0; t < cluster.tasks.size(); ++t)
     if (cluster.tasks[TaskId(t)].status == TaskStatus::kPipelined) session.Unplace(TaskId(t));
