@@ -83,13 +83,14 @@ class Roles(ClusterTestCase):
         scheduler = self.scheduler(kubeconfig=self.user("no-podgroups", rules))
         self.job("gang", 2)
         self.wait_bound(2)
-        eventually("it is said", lambda: "patch podgroups" in scheduler.log()
-                   and "API server denies a required permission" in scheduler.log())
-        self.assertEqual(scheduler.log().count("API server denies a required permission"), 1, "not once per attempt")
+        eventually("it is said", lambda: "API server denies a required permission; retrying" in
+                   scheduler.log() and "verb=patch resource=podgroups" in scheduler.log())
+        self.assertEqual(scheduler.log().count("API server denies a required permission"), 1,
+                         "not once per attempt")
         self.user("no-podgroups", rules + [("scheduling.volcano.sh", "podgroups", "patch")])
         eventually("it is written as soon as it is allowed",
                    lambda: self.phase("gang") == "Running", 90)
-        eventually("that is said", lambda: "allows what we need now" in scheduler.log())
+        eventually("that is said", lambda: "API server grants the required permissions now" in scheduler.log())
 
     def test_a_role_without_permission_does_not_hold_up_the_end(self):
         rules = [rule for rule in VOLCANOS_RULES if rule[1] != "queues/status"]
