@@ -261,6 +261,13 @@ void HttpConnection::TakeAnswer(ApiAnswer answer, Clock::time_point now) {
   SetAnswer(std::move(answer), now);
 }
 
+void HttpConnection::GiveUpPage(ApiAnswer answer, Clock::time_point now) {
+  work_->abandoned = true;
+  work_ = nullptr;
+  keep_alive_ = false;
+  SetAnswer(std::move(answer), now);
+}
+
 void HttpConnection::SetAnswer(ApiAnswer answer, Clock::time_point now) {
   head_ = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n", answer.status,
                       ReasonOf(answer.status), answer.content_type, answer.body.size());

@@ -57,6 +57,10 @@ class HttpConnection {
   bool Advance(Clock::time_point now);
   // The page that the worker made; Advance follows.
   void TakeAnswer(ApiAnswer answer, Clock::time_point now);
+  // The page takes too long: `answer` is sent instead, and the connection ends. What the worker
+  // makes is thrown away. Only in kWorking; Advance follows.
+  void GiveUpPage(ApiAnswer answer, Clock::time_point now);
+  const ApiRequest& request() const { return work_->request; }  // in kWorking
 
   uint64_t id() const { return id_; }
   int fd() const { return stream_.fd(); }

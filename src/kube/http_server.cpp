@@ -51,6 +51,7 @@ bool IsOutOfDescriptors(int problem) {
 struct LateVerdict {
   std::shared_ptr<PageWork> work;
   size_t lane = 0;
+  bool reserved = false;  // counts in checks_reserved_
   AccessVerdict verdict;
 };
 
@@ -179,11 +180,15 @@ class HttpServer::Impl {
     return static_cast<int>(std::clamp<int64_t>(wait.count(), 0, 1000));
   }
 
-  void Watch(int operation, int fd, uint32_t events, uint64_t about) const {
+  bool TryWatch(int operation, int fd, uint32_t events, uint64_t about) const {
     epoll_event event{};
     event.events = events;
     event.data.u64 = about;
-    KRAFLA_CHECK(::epoll_ctl(epoll_, operation, fd, &event) == 0, std::strerror(errno));
+    return ::epoll_ctl(epoll_, operation, fd, &event) == 0;
+  }
+
+  void Watch(int operation, int fd, uint32_t events, uint64_t about) const {
+    KRAFLA_CHECK(TryWatch(operation, fd, events, about), std::strerror(errno));
   }
 
   void WakeUp() const {
@@ -243,7 +248,15 @@ class HttpServer::Impl {
     std::vector<uint64_t> late;
     for (const auto& [id, connection] : connections_)
       if (connection->deadline() <= now_) late.push_back(id);
-    for (const uint64_t id : late) Drop(id);
+    for (const uint64_t id : late) {
+      Watched& watched = connections_.at(id);
+      if (watched->state() != State::kWorking) {
+        Drop(id);
+        continue;
+      }
+      watched->GiveUpPage(options_.too_late(watched->request()), now_);
+      Advance(id);
+    }
     if (!listens_ && now_ >= listen_again_) ListenAgain();
   }
 
@@ -310,7 +323,12 @@ class HttpServer::Impl {
     const uint64_t id = next_id_++;
     Watched watched{std::make_unique<HttpConnection>(id, fd, std::move(peer), host_, now_),
                     EPOLLIN};
-    Watch(EPOLL_CTL_ADD, fd, EPOLLIN, id);
+    // The kernel bounds what a user watches and its memory: `watched` closes the connection then.
+    if (!TryWatch(EPOLL_CTL_ADD, fd, EPOLLIN, id)) {
+      Complain(fmt::format("cannot watch a connection at={} error=\"{}\"", listening_.at,
+                           std::strerror(errno)));
+      return;
+    }
     connections_.emplace(id, std::move(watched));
     // Its request may be here already: then it is answered before anything can displace it.
     Advance(id);
@@ -361,17 +379,24 @@ class HttpServer::Impl {
     // The request is part of the work and does not outlive it.
     work->request.given_up = [raw = work.get()] { return raw->abandoned || raw->finished; };
     if (options_.authorize) {
-      const bool may_wait = MayCheckOneMore(*work);
+      const bool within = MayCheckOneMore(*work);
+      const bool reserved = !within && checks_reserved_ < options_.limits.checks_reserved &&
+                            options_.was_allowed && options_.was_allowed(work->request);
+      const bool may_wait = within || reserved;
       AccessVerdictCallback later;
       if (may_wait)
-        later = [box = verdicts_, work, lane = route.lane](AccessVerdict late) {
-          box->Put({work, lane, std::move(late)});
+        later = [box = verdicts_, work, lane = route.lane, reserved](AccessVerdict late) {
+          box->Put({work, lane, reserved, std::move(late)});
         };
       std::optional<AccessVerdict> verdict = options_.authorize(work->request, std::move(later));
       if (!verdict && !may_wait) return {options_.busy(work->request), nullptr};
       if (!verdict) {
-        ++checks_pending_;
-        ++checks_pending_by_peer_[work->peer];
+        if (reserved) {
+          ++checks_reserved_;
+        } else {
+          ++checks_pending_;
+          ++checks_pending_by_peer_[work->peer];
+        }
         return {std::nullopt, std::move(work)};
       }
       if (verdict->refusal) return {std::move(verdict->refusal), nullptr};
@@ -392,9 +417,13 @@ class HttpServer::Impl {
 
   void TakeVerdicts() {
     for (LateVerdict& late : verdicts_->Take()) {
-      --checks_pending_;
-      const auto of_peer = checks_pending_by_peer_.find(late.work->peer);
-      if (--of_peer->second == 0) checks_pending_by_peer_.erase(of_peer);
+      if (late.reserved) {
+        --checks_reserved_;
+      } else {
+        --checks_pending_;
+        const auto of_peer = checks_pending_by_peer_.find(late.work->peer);
+        if (--of_peer->second == 0) checks_pending_by_peer_.erase(of_peer);
+      }
       if (late.work->abandoned) continue;
       late.work->request.user = std::move(late.verdict.user);
       if (!late.verdict.refusal && workers_[late.lane]->Offer(late.work)) continue;
@@ -423,13 +452,15 @@ class HttpServer::Impl {
 
   void Finish(uint64_t id, ApiAnswer answer) {
     const auto it = connections_.find(id);
-    if (it == connections_.end()) return;
+    // A page that was given up may be made all the same.
+    if (it == connections_.end() || it->second->state() != State::kWorking) return;
     it->second->TakeAnswer(std::move(answer), now_);
     Advance(id);
     BoundHeld(id);
   }
 
-  // Slow readers of large answers go, those that hold most first.
+  // Slow readers of large answers go, those that hold most first. The largest answer of all does
+  // not count while the rest is within the bound: one answer may be larger than the bound itself.
   void BoundHeld(uint64_t newest) {
     while (true) {
       size_t held = 0;
@@ -441,7 +472,7 @@ class HttpServer::Impl {
         if (largest == nullptr || connection.bytes_held() > largest->bytes_held())
           largest = &connection;
       }
-      if (held <= options_.limits.bytes_held) return;
+      if (largest == nullptr || held - largest->bytes_held() <= options_.limits.bytes_held) return;
       Drop(largest->id());
     }
   }
@@ -477,6 +508,7 @@ class HttpServer::Impl {
 
   std::shared_ptr<VerdictBox> verdicts_;
   size_t checks_pending_ = 0;
+  size_t checks_reserved_ = 0;
   std::map<std::string, size_t> checks_pending_by_peer_;
 
   std::mutex mutex_;

@@ -28,16 +28,18 @@ struct HttpServerLimits {
   size_t connections_of_a_peer = 32;  // an IPv4 address, or the /64 of an IPv6 address
   size_t connections_of_loopback = 128;
   size_t tls_connections = 128;
-  size_t bytes_held = 8 << 20;  // of all answers that are not taken to the end, without the newest
+  // Of all answers that are not taken to the end, without the newest and the largest one.
+  size_t bytes_held = 8 << 20;
   // From the accept, or from the end of the last answer, to the end of the next head.
   std::chrono::milliseconds head_time{10'000};
   std::chrono::milliseconds answer_time{30'000};   // for the client to take the answer
   std::chrono::milliseconds progress_time{5'000};  // for any byte of it to be taken
-  std::chrono::milliseconds page_time{90'000};     // for the page to be made
+  std::chrono::milliseconds page_time{90'000};     // for the page to be made: else 503
   std::chrono::milliseconds drain_time{1'000};     // for the client to see the end
   // Requests whose caller is being checked. Loopback is bounded by the first alone.
   size_t checks_pending = 64;
   size_t checks_pending_of_a_peer = 8;
+  size_t checks_reserved = 8;  // beyond both, for callers that were allowed before
 };
 
 enum class Transport : uint8_t { kPlain, kTls, kBoth };  // kBoth: told by the first byte
@@ -69,9 +71,13 @@ struct HttpServerOptions {
   // On the same thread, before a request goes to its lane. No worker waits for a late verdict.
   // Empty: every caller may read every page.
   AuthorizeRequest authorize;
+  // On the same thread: this caller was allowed before. Checks of others do not hold up its own.
+  std::function<bool(const ApiRequest& request)> was_allowed;
   std::vector<PageLane> lanes;
   // When a lane is full, or too many callers are being checked.
   std::function<ApiAnswer(const ApiRequest& request)> busy;
+  // When a page is not made within page_time.
+  std::function<ApiAnswer(const ApiRequest& request)> too_late;
   std::function<void(const std::string& line)> log;
 };
 

@@ -41,6 +41,28 @@ bool MayBeOtherwiseNextTime(const HttpResponse& response) {
   return !response.closing && (IsTransient(response) || response.status == 401);
 }
 
+void Redact(std::string& text, const std::string& token) {
+  if (token.empty()) return;
+  constexpr std::string_view kInstead = "<token>";
+  for (size_t at = 0; (at = text.find(token, at)) != std::string::npos; at += kInstead.size())
+    text.replace(at, token.size(), kInstead);
+}
+
+// Why a TokenReview has no result. An answer that repeats what it was sent must not bring a token
+// into the log: it is looked for before messages are shortened, which would leave a part of it, and
+// once more in what was escaped in the answer.
+std::string ProblemWithout(const std::string& token, const HttpResponse& response) {
+  HttpResponse redacted = response;
+  Redact(redacted.body, token);
+  Redact(redacted.error, token);
+  std::string problem = Describe(redacted);
+  if (response.ok())
+    if (const auto caller = ReadTokenReview(redacted.body); !caller)
+      problem = caller.error().message;
+  Redact(problem, token);
+  return problem;
+}
+
 template <class Map, class Key, class Entry>
 void Remember(Map& map, const Key& key, Entry entry, size_t most,
               PageAccess::Clock::time_point now) {
@@ -102,7 +124,9 @@ std::optional<AccessVerdict> PageAccess::Authorize(const ApiRequest& request, Do
     if (const auto known = Known(key)) return Decide(request, known->first, known->second);
     if (!later) return std::nullopt;
     if (!options_.send) return Decide(request, Outcome::kUnavailable, {});
-    if (open_ >= options_.most_open && !checks_.contains(key))
+    const size_t most_open =
+        options_.most_open + (WasAllowed(key.first) ? options_.most_open_reserved : 0);
+    if (open_ >= most_open && !checks_.contains(key))
       return Decide(request, Outcome::kUnavailable, {});
     const auto [it, is_new] = checks_.try_emplace(key);
     Check& check = it->second;
@@ -125,6 +149,19 @@ std::optional<AccessVerdict> PageAccess::Authorize(const ApiRequest& request, Do
   }
   Run(tasks);
   return std::nullopt;
+}
+
+bool PageAccess::WasAllowed(const ApiRequest& request) const {
+  const std::optional<std::string_view> token = BearerToken(request.authorization);
+  if (!token) return false;
+  const TokenHash hash = HashOf(*token);
+  const std::scoped_lock lock(mutex_);
+  return WasAllowed(hash);
+}
+
+bool PageAccess::WasAllowed(const TokenHash& token) const {
+  const auto before = allowed_before_.find(token);
+  return before != allowed_before_.end() && before->second.until > options_.now();
 }
 
 std::optional<std::pair<PageAccess::Outcome, std::string>> PageAccess::Known(
@@ -194,10 +231,8 @@ void PageAccess::AskAboutToken(const CheckKey& key, Check& check, Tasks& tasks) 
   check.review = Review::kToken;
   ++check.attempts;
   HttpRequest request = TokenReviewRequest(check.token);
-  // Behind callers whose token was good before: a flood of made-up tokens does not delay them.
-  const auto before = callers_.find(key.first);
-  const bool was_good = before != callers_.end() && before->second.value;
-  request.urgency = was_good ? Urgency::kBind : Urgency::kEvict;
+  // Behind callers that were allowed before: a flood of made-up tokens does not delay them.
+  request.urgency = WasAllowed(key.first) ? Urgency::kBind : Urgency::kEvict;
   request.timeout = options_.deadline;
   request.on_done = [this, key, number = check.number](const HttpResponse& response) {
     OnTokenReview(key, number, response);
@@ -231,9 +266,10 @@ void PageAccess::OnTokenReview(const CheckKey& key, uint64_t number, const HttpR
     const std::scoped_lock lock(mutex_);
     --open_;
     Check* const check = Find(key, number);
-    auto caller = response.ok() ? ReadTokenReview(response.body) : Fail(Describe(response));
+    auto caller = response.ok() ? ReadTokenReview(response.body) : Fail(std::string());
     if (!caller) {
-      if (check != nullptr) Failed(key, *check, response, caller.error().message, tasks);
+      if (check != nullptr)
+        Failed(key, *check, response, ProblemWithout(check->token, response), tasks);
     } else {
       // Also when nothing waits for it any longer: it is asked for again, probably.
       Answered(Review::kToken, tasks);
@@ -241,6 +277,7 @@ void PageAccess::OnTokenReview(const CheckKey& key, uint64_t number, const HttpR
       Remember(callers_, key.first,
                Cached<std::optional<PageCaller>>{*caller, now + options_.cached_for},
                options_.most_cached, now);
+      if (!*caller) allowed_before_.erase(key.first);
       if (check != nullptr && !*caller) {
         Settle(key, Outcome::kUnauthenticated, {}, tasks);
       } else if (check != nullptr) {
@@ -271,6 +308,9 @@ void PageAccess::OnAccessReview(const CheckKey& key, uint64_t number, const std:
       const Clock::time_point now = options_.now();
       Remember(accesses_, key, Cached<bool>{*allowed, now + options_.cached_for},
                options_.most_cached, now);
+      if (*allowed)
+        Remember(allowed_before_, key.first, Cached<bool>{true, now + options_.remembered_for},
+                 options_.most_remembered, now);
       if (check != nullptr)
         Settle(key, *allowed ? Outcome::kAllowed : Outcome::kForbidden, user, tasks);
     }
@@ -294,7 +334,7 @@ void PageAccess::Answered(Review review, Tasks& tasks) {
 }
 
 void PageAccess::Failed(const CheckKey& key, Check& check, const HttpResponse& response,
-                        std::string problem, Tasks& tasks) {
+                        const std::string& problem, Tasks& tasks) {
   const Review review = check.review;
   tasks.push_back([this, review] { options_.on_review(NameOf(review), "failed"); });
   const milliseconds wait = response.retry_after.value_or(kBeforeNextAttempt * check.attempts);
@@ -305,10 +345,6 @@ void PageAccess::Failed(const CheckKey& key, Check& check, const HttpResponse& r
     });
     return;
   }
-  // An answer that repeats what it was sent must not bring a token into the log.
-  if (!check.token.empty())
-    for (size_t at = 0; (at = problem.find(check.token, at)) != std::string::npos;)
-      problem.replace(at, check.token.size(), "<token>");
   if (!response.closing) LogFailure(review, response, problem, tasks);
   std::optional<int> retry_after_s;
   if (response.retry_after)

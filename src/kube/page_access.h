@@ -56,6 +56,10 @@ class PageAccess {
     // Requests that were sent and are not answered. Beyond them a caller is refused at once: behind
     // an API server that hangs, requests must not pile up.
     size_t most_open = 64;
+    // Beyond them, for tokens that were allowed a page before. Made-up tokens cannot use these up.
+    size_t most_open_reserved = 8;
+    std::chrono::milliseconds remembered_for{600'000};  // that a token was allowed a page
+    size_t most_remembered = 256;
   };
 
   // Outlives what `send` and `after` hand requests and tasks to.
@@ -63,6 +67,9 @@ class PageAccess {
 
   // See AuthorizeRequest.
   std::optional<AccessVerdict> Authorize(const ApiRequest& request, Done later);
+
+  // The request's token was allowed a page in the last 10 min.
+  bool WasAllowed(const ApiRequest& request) const;
 
   // What is cached now, for tests: tokens and accesses.
   std::pair<size_t, size_t> cached() const;
@@ -107,13 +114,14 @@ class PageAccess {
 
   // With the lock held.
   std::optional<std::pair<Outcome, std::string>> Known(const CheckKey& key) const;
+  bool WasAllowed(const TokenHash& token) const;
   Check* Find(const CheckKey& key, uint64_t number);
   void AskAboutToken(const CheckKey& key, Check& check, Tasks& tasks);
   void AskAboutAccess(const CheckKey& key, Check& check, const PageCaller& caller, Tasks& tasks);
   void Send(HttpRequest request, Tasks& tasks);
   void Answered(Review review, Tasks& tasks);
-  void Failed(const CheckKey& key, Check& check, const HttpResponse& response, std::string problem,
-              Tasks& tasks);
+  void Failed(const CheckKey& key, Check& check, const HttpResponse& response,
+              const std::string& problem, Tasks& tasks);
   void Settle(const CheckKey& key, Outcome outcome, const std::string& user, Tasks& tasks,
               std::optional<int> retry_after_s = std::nullopt);
   void LogFailure(Review review, const HttpResponse& response, const std::string& problem,
@@ -132,6 +140,9 @@ class PageAccess {
   mutable std::mutex mutex_;
   std::map<TokenHash, Cached<std::optional<PageCaller>>> callers_;  // none: the token is not valid
   std::map<CheckKey, Cached<bool>> accesses_;
+  // Tokens that were allowed a page. Apart from the others, so that no flood of them displaces
+  // these.
+  std::map<TokenHash, Cached<bool>> allowed_before_;
   std::map<CheckKey, Check> checks_;
   uint64_t last_number_ = 0;
   size_t open_ = 0;

@@ -540,5 +540,66 @@ TEST_F(PageAccessTest, TokensAreNeitherLoggedNorRepeatedToCallers) {
   for (const auto& [name, count] : counted) EXPECT_EQ(name.find(secret), std::string::npos);
 }
 
+// Messages are shortened for the log: a token that is cut there is not found as a whole.
+TEST_F(PageAccessTest, NoPartOfALongTokenIsLogged) {
+  const std::string secret = "s3cr3t" + std::string(1'500, 't');
+  Ask(secret);
+  client.Answer(422, fmt::format(R"({{"kind":"Status","message":"spec.token: {}"}})", secret));
+  Ask(secret);
+  client.Pass(seconds(70));
+  Ask(secret);
+  client.Answer(201, fmt::format("no JSON: {}", secret));
+  ASSERT_FALSE(log.empty());
+  EXPECT_NE(log[0].find("spec.token: <token>"), std::string::npos) << log[0];
+  for (const std::string& line : log) EXPECT_EQ(line.find("s3cr3t"), std::string::npos) << line;
+}
+
+TEST_F(PageAccessTest, ATokenThatWasAllowedIsCheckedBesideAnyNumberOfMadeUpOnes) {
+  options.most_open = 4;
+  options.most_open_reserved = 1;
+  options.most_cached = 2;
+  const ApiRequest good = From("Bearer good");
+  EXPECT_FALSE(Access().WasAllowed(good));
+  Ask("good");
+  client.Answer(201, kGood);
+  EXPECT_FALSE(Access().WasAllowed(good)) << "it is valid, and may not read pages";
+  client.Answer(201, kAllowed);
+  EXPECT_EQ(TakeVerdicts(), Texts{kAllowedUser});
+  EXPECT_TRUE(Access().WasAllowed(good));
+  EXPECT_FALSE(Access().WasAllowed(From("Bearer made-up")));
+  // So many that nothing is left of it in the cache.
+  for (int i = 0; i < 300; ++i) {
+    Ask(fmt::format("made-up-{}", i));
+    client.Answer(201, kBad);
+  }
+  client.Pass(seconds(60));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(Ask(fmt::format("more-{}", i)), "asks");
+  EXPECT_EQ(Ask("one-more"), kUnavailable);
+  EXPECT_EQ(Ask("good"), "asks");
+  EXPECT_EQ(sent.back().urgency, Urgency::kBind) << "before those that wait";
+  EXPECT_EQ(sent[sent.size() - 2].urgency, Urgency::kEvict);
+  EXPECT_TRUE(Ask("good", "/api/v1/jobs").starts_with("503 ")) << "the reserve is bounded";
+}
+
+TEST_F(PageAccessTest, ATokenThatIsNotValidAnyLongerIsForgotten) {
+  const ApiRequest good = From("Bearer good");
+  const auto allow = [&] {
+    Ask("good");
+    client.Answer(201, kGood);
+    client.Answer(201, kAllowed);
+  };
+  allow();
+  client.Pass(seconds(599));
+  EXPECT_TRUE(Access().WasAllowed(good));
+  client.Pass(seconds(2));
+  EXPECT_FALSE(Access().WasAllowed(good));
+  allow();
+  EXPECT_TRUE(Access().WasAllowed(good));
+  client.Pass(seconds(11));
+  Ask("good");
+  client.Answer(201, kBad);
+  EXPECT_FALSE(Access().WasAllowed(good));
+}
+
 }  // namespace
 }  // namespace krafla

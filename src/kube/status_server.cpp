@@ -17,6 +17,8 @@ constexpr size_t kExplainLane = 2;
 constexpr size_t kExplanationsAtOnce = 2;
 constexpr std::string_view kHealthPaths[] = {"/healthz", "/livez", "/readyz"};
 
+constexpr int kRetryAfterSlowPage = 10;  // seconds
+
 ApiAnswer Text(int status, std::string body) {
   return {.status = status, .body = std::move(body), .content_type = "text/plain; charset=utf-8"};
 }
@@ -107,8 +109,10 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(StatusServerOptions op
                          .limits = options.limits,
                          .route = {},
                          .authorize = {},
+                         .was_allowed = options.pages.was_allowed,
                          .lanes = {},
                          .busy = {},
+                         .too_late = {},
                          .log = options.log ? options.log : [](const std::string&) {}};
   if (options.transport != Transport::kPlain) {
     auto identity = options.tls ? TlsIdentity::FromFiles(*options.tls) : TlsIdentity::SelfSigned();
@@ -133,6 +137,11 @@ Result<std::unique_ptr<StatusServer>> StatusServer::Start(StatusServerOptions op
   http.busy = [](const ApiRequest& request) {
     ApiAnswer answer = ProblemAnswer(request, 503, "too many requests wait already");
     answer.retry_after_s = 1;
+    return Marked(std::move(answer));
+  };
+  http.too_late = [](const ApiRequest& request) {
+    ApiAnswer answer = ProblemAnswer(request, 503, "the page could not be made in time");
+    answer.retry_after_s = kRetryAfterSlowPage;
     return Marked(std::move(answer));
   };
   const auto answer = [pages](const ApiRequest& request) { return PageOf(*pages, request); };

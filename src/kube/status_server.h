@@ -38,6 +38,8 @@ struct StatusPages {
   // connections. A refusal is 401, 403 or 503. Empty: every caller may read what the rule for plain
   // HTTP below allows. kube/page_access.h is the one of krafla serve.
   AuthorizeRequest authorize;
+  // This caller was allowed before: while other callers use up the checks, it has a few of its own.
+  std::function<bool(const ApiRequest& request)> was_allowed = {};
   // /metrics in plain HTTP, from other machines too. Without it, and for all other pages but health
   // always, plain HTTP is refused unless both ends of the connection are loopback addresses.
   bool plain_metrics = false;

@@ -347,10 +347,12 @@ TEST_F(StatusServerTest, RequestsOnOneConnectionAreAnsweredInTheirOrder) {
 
 // The kernel takes about half of such a page at once; the rest keeps all of it in memory.
 TEST_F(StatusServerTest, PagesThatAreNotReadAreBoundedByWhatTheyOccupy) {
+  constexpr size_t kPage = 8 << 20;  // much more than the kernel takes for a client that waits
   StatusPages pages = Pages();
-  pages.metrics = [] { return std::string(800'000, 'x'); };
+  pages.metrics = [] { return std::string(kPage, 'x'); };
   HttpServerLimits limits;
-  limits.bytes_held = 3 << 20;
+  limits.bytes_held = 3 * kPage + (1 << 20);
+  limits.answer_time = limits.progress_time = milliseconds(120'000);
   auto server = StatusServer::Start(
       {.address = {"127.0.0.1", 0}, .pages = std::move(pages), .limits = limits});
   ASSERT_TRUE(server) << server.error().message;
@@ -358,13 +360,51 @@ TEST_F(StatusServerTest, PagesThatAreNotReadAreBoundedByWhatTheyOccupy) {
   for (int i = 0; i < 12; ++i) {
     clients.emplace_back((*server)->port());
     ASSERT_TRUE(clients.back().Send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"));
-    std::this_thread::sleep_for(milliseconds(50));  // for the page to be made
+    ASSERT_TRUE(clients.back().Waits());
   }
-  size_t closed = 0;
-  for (RawClient& client : clients) closed += client.EndsWithin(milliseconds(100)) ? 1 : 0;
-  EXPECT_GE(closed, 7u) << "three of these pages fit, and the newest";
-  EXPECT_LT(closed, 12u);
-  EXPECT_EQ(Fetch((*server)->url() + "/metrics").body.size(), 800'000u);
+  // Only when the next page is done is the one before it among those that count.
+  EXPECT_EQ(Fetch((*server)->url() + "/metrics").body.size(), kPage);
+  size_t whole = 0;
+  for (RawClient& client : clients) whole += client.ReceiveAnswer().empty() ? 0 : 1;
+  EXPECT_GE(whole, 3u);
+  EXPECT_LE(whole, 4u) << "three of these pages fit, and the largest";
+}
+
+TEST_F(StatusServerTest, OneAnswerMayBeLargerThanTheBoundOfAll) {
+  constexpr size_t kPage = 24 << 20;
+  StatusPages pages = Pages();
+  pages.api = [](const ApiRequest&) { return ApiAnswer{.body = std::string(kPage, 'x')}; };
+  const auto server = Serve(std::move(pages));
+  RawClient slow(server->port());
+  ASSERT_TRUE(slow.Send(Get("/api/v1/jobs")));
+  ASSERT_TRUE(slow.Waits());
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(Fetch(server->url() + "/metrics").body, "figures 1\n") << "another page ends";
+  const std::string answer = slow.ReceiveAll();
+  EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, kPage);
+}
+
+TEST_F(StatusServerTest, APageThatTakesTooLongIsAnswered) {
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  StatusPages pages = Pages();
+  pages.api = [released](const ApiRequest&) {
+    released.wait();
+    return ApiAnswer{.body = "late\n"};
+  };
+  HttpServerLimits limits;
+  limits.page_time = milliseconds(100);
+  auto server = StatusServer::Start(
+      {.address = {"127.0.0.1", 0}, .pages = std::move(pages), .limits = limits});
+  ASSERT_TRUE(server);
+  RawClient client((*server)->port());
+  ASSERT_TRUE(client.Send("GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n"));
+  const std::string answer = client.ReceiveAll();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 503 ")) << answer;
+  EXPECT_NE(answer.find("\r\nRetry-After: 10\r\n"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("could not be made in time"), std::string::npos) << answer;
+  release.set_value();
 }
 
 TEST_F(StatusServerTest, NamedChecks) {
@@ -514,6 +554,40 @@ TEST_F(StatusServerTest, ChecksOfCallersAreBounded) {
   ASSERT_TRUE(verdicts.WaitFor(3));
   verdicts.Give({});
   for (RawClient& client : clients) EXPECT_TRUE(client.ReceiveAll().starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(StatusServerTest, CallersThatWereAllowedBeforeHaveChecksOfTheirOwn) {
+  LateVerdicts verdicts;
+  StatusPages pages = Pages();
+  pages.authorize = verdicts.Hook();
+  pages.was_allowed = [](const ApiRequest& request) {
+    return request.authorization == "Bearer prometheus";
+  };
+  auto server = StatusServer::Start({.address = {"127.0.0.1", 0},
+                                     .pages = std::move(pages),
+                                     .limits = {.checks_pending = 3, .checks_reserved = 2}});
+  ASSERT_TRUE(server);
+  const int port = (*server)->port();
+  const std::string scrape =
+      "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer prometheus\r\nConnection: "
+      "close\r\n\r\n";
+  for (int round = 0; round < 2; ++round) {
+    std::vector<RawClient> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.emplace_back(port);
+      clients.back().Send(Get("/metrics"));
+    }
+    ASSERT_TRUE(verdicts.WaitFor(3));
+    EXPECT_TRUE(Exchange(port, Get("/metrics")).starts_with("HTTP/1.1 503 "));
+    for (int i = 0; i < 2; ++i) {
+      clients.emplace_back(port);
+      clients.back().Send(scrape);
+    }
+    ASSERT_TRUE(verdicts.WaitFor(5));
+    EXPECT_TRUE(Exchange(port, scrape).starts_with("HTTP/1.1 503 ")) << "bounded as well";
+    verdicts.Give({});
+    for (RawClient& client : clients) EXPECT_TRUE(client.ReceiveAll().starts_with("HTTP/1.1 200 "));
+  }
 }
 
 TEST_F(StatusServerTest, ChecksOfOneMachineAreBoundedAndItsPlainHttpIsRefused) {

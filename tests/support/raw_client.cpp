@@ -53,6 +53,8 @@ size_t Append(const char* piece, size_t, size_t bytes, std::string* to) {
 RawClient::RawClient(int port, const std::string& to, const std::string& from) {
   const SocketAddress far = AddressOf(to, port);
   fd_ = ::socket(far.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int buffer = 64 << 10;
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
   if (!from.empty()) {
     const SocketAddress near = AddressOf(from, 0);
     if (::bind(fd_, reinterpret_cast<const sockaddr*>(&near.bytes), near.size) != 0) return;
@@ -81,6 +83,11 @@ bool RawClient::Send(std::string_view bytes) {
 
 void RawClient::FinishSending() {
   ::shutdown(fd_, SHUT_WR);
+}
+
+bool RawClient::Waits(milliseconds patience) const {
+  pollfd waits{fd_, POLLIN, 0};
+  return ::poll(&waits, 1, static_cast<int>(patience.count())) > 0;
 }
 
 bool RawClient::ReceiveSome(Clock::time_point until) {

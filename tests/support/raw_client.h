@@ -12,6 +12,7 @@ class RawClient {
  public:
   static constexpr std::chrono::milliseconds kPatience{10'000};
 
+  // Its receive buffer is small: an answer of a megabyte does not fit into the kernel.
   // `from`: the address of this end, such as 127.0.0.2; empty: any.
   explicit RawClient(int port, const std::string& to = "127.0.0.1", const std::string& from = {});
   ~RawClient();
@@ -23,6 +24,8 @@ class RawClient {
   bool Send(std::string_view bytes);
   // No more is sent.
   void FinishSending();
+  // Something has come, or the end; it is not taken.
+  bool Waits(std::chrono::milliseconds patience = kPatience) const;
   // All that comes until the server closes the connection.
   std::string ReceiveAll(std::chrono::milliseconds patience = kPatience);
   // One answer with its body; empty: there was none. Not for answers to HEAD.
