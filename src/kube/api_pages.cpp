@@ -157,6 +157,7 @@ Result<std::shared_ptr<const ClusterView>> ApiPages::View() {
     const std::scoped_lock lock(mutex_);
     if (view_ == nullptr) return nullptr;
     const int64_t age_ns = options_.now().ns - view_->at.ns;
+    if (age_ns < 0) return nullptr;  // the clock was set back
     const int64_t least_ns = std::chrono::nanoseconds(options_.view_age).count();
     if (age_ns < least_ns) return view_;
     return age_ns < kOldestViewNs && view_->version == keeper_.version() ? view_ : nullptr;

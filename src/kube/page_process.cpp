@@ -274,7 +274,11 @@ PageOutcome PageProcesses::Run(const PageTask& task, PageInput input, millisecon
     return outcome;
   }
   ++running_;
-  PageOutcome outcome = Exchange(*child, input, deadline, given_up);
+  PageOutcome outcome =
+      Exchange(*child, input,
+               task.what == PageTask::What::kExplain ? options_.most_explanation_bytes
+                                                     : options_.most_view_bytes,
+               deadline, given_up);
   child->End();
   --running_;
   if (outcome.what == PageOutcome::What::kTimedOut)
@@ -284,7 +288,8 @@ PageOutcome PageProcesses::Run(const PageTask& task, PageInput input, millisecon
 }
 
 // Writes the input, reads the answer, both as far as the process takes and gives.
-PageOutcome PageProcesses::Exchange(Child& child, PageInput& input, Clock::time_point deadline,
+PageOutcome PageProcesses::Exchange(Child& child, PageInput& input, size_t most_bytes,
+                                    Clock::time_point deadline,
                                     const std::function<bool()>& given_up) const {
   std::string_view piece = input.Next();
   while (true) {
@@ -300,7 +305,9 @@ PageOutcome PageProcesses::Exchange(Child& child, PageInput& input, Clock::time_
     const auto wait = std::min<Clock::duration>(deadline - now, kBetweenLooks);
     const int ready = ::poll(polled.data(), polled.size(),
                              static_cast<int>(std::chrono::ceil<milliseconds>(wait).count()));
-    KRAFLA_CHECK(ready >= 0 || errno == EINTR, std::strerror(errno));
+    if (ready < 0 && errno != EINTR)
+      return {.what = PageOutcome::What::kFailed,
+              .message = fmt::format("its process cannot be watched: {}", std::strerror(errno))};
     if (ready <= 0) continue;
     if (polled[0].revents != 0) {
       const ssize_t sent = ::send(child.in.get(), piece.data(), piece.size(), MSG_NOSIGNAL);
@@ -314,8 +321,8 @@ PageOutcome PageProcesses::Exchange(Child& child, PageInput& input, Clock::time_
     if (polled[2].revents != 0 && !ReadSome(child.err.get(), child.words, kMostWords))
       child.err.Close();
     if (polled[1].revents == 0) continue;
-    const bool open = ReadSome(child.out.get(), child.answer, options_.most_answer_bytes + 128);
-    Result<std::optional<PageResult>> result = ReadResult(child.answer, options_.most_answer_bytes);
+    const bool open = ReadSome(child.out.get(), child.answer, most_bytes + 128);
+    Result<std::optional<PageResult>> result = ReadResult(child.answer, most_bytes);
     if (!result) return WhyItEnded(child, result.error().message);
     if (*result) return {.what = PageOutcome::What::kDone, .result = std::move(**result)};
     if (!open) return WhyItEnded(child, "");
@@ -394,7 +401,10 @@ void ApplyLimits(const PageProcessLimits& limits) {
   // It may have ended before the line above.
   if (::getppid() != limits.parent) _exit(1);
   const auto limit = [](auto resource, rlim_t soft, rlim_t hard) {
-    const rlimit both{soft, hard};
+    // A hard limit that is lower already cannot be raised, and need not be.
+    rlimit old{};
+    KRAFLA_CHECK(getrlimit(resource, &old) == 0, std::strerror(errno));
+    const rlimit both{std::min(soft, old.rlim_max), std::min(hard, old.rlim_max)};
     KRAFLA_CHECK(setrlimit(resource, &both) == 0, std::strerror(errno));
   };
   limit(RLIMIT_CORE, 0, 0);

@@ -55,7 +55,9 @@ class PageProcesses {
     size_t memory_bytes = size_t{256} << 20;  // of each process
     // Program and arguments; empty: this program as `page-worker`.
     std::vector<std::string> command = {};
-    size_t most_answer_bytes = size_t{128} << 20;
+    // Of an answer, which the scheduler's own process takes.
+    size_t most_view_bytes = size_t{64} << 20;
+    size_t most_explanation_bytes = size_t{16} << 20;
     std::function<void(const std::string& line)> log = [](const std::string&) {};
   };
   explicit PageProcesses(Options options);
@@ -73,8 +75,8 @@ class PageProcesses {
  private:
   struct Child;
   std::optional<Child> Start(std::chrono::milliseconds time, std::string& problem) const;
-  PageOutcome Exchange(Child& child, PageInput& input, Clock::time_point deadline,
-                       const std::function<bool()>& given_up) const;
+  PageOutcome Exchange(Child& child, PageInput& input, size_t most_bytes,
+                       Clock::time_point deadline, const std::function<bool()>& given_up) const;
   PageOutcome WhyItEnded(Child& child, const std::string& problem) const;
   void Note(const PageTask& task, const PageOutcome& outcome, const std::string& said);
 

@@ -1,6 +1,7 @@
 #include "kube/page_process.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -134,9 +135,15 @@ TEST_F(PageProcessTest, AnswersThatAreNoneAreRefused) {
             "its answer is longer than its head says");
   EXPECT_EQ(message("echo 'krafla-page html 2'"), "its answer has no head");
   EXPECT_EQ(message("yes no-newline | tr -d '\\n'"), "its answer has no head");
-  options.most_answer_bytes = 1000;
+  options.most_explanation_bytes = 1000;
   EXPECT_EQ(message("echo 'krafla-page json 1001'; sleep 60"),
             "its answer has 1001 bytes, which is more than 1000");
+  options.most_view_bytes = 500;
+  processes.reset();
+  EXPECT_EQ(Run("echo 'krafla-page json 501'; sleep 60", milliseconds(20'000), {},
+                {.what = PageTask::What::kView, .now = Task().now})
+                .message,
+            "its answer has 501 bytes, which is more than 500");
 }
 
 TEST_F(PageProcessTest, AProcessThatTakesTooLongIsEndedWithAllItHasStarted) {
@@ -215,6 +222,19 @@ TEST_F(PageProcessTest, AProcessGetsNoDescriptorsSignalsOrCredentials) {
 
 // In a child, because limits stay.
 class PageProcessDeathTest : public PageProcessTest {};
+
+// A container or a systemd unit may have set one.
+TEST_F(PageProcessDeathTest, AHardLimitThatIsLowerAlreadyStays) {
+  const auto run = [] {
+    const rlimit lower{5, 5};
+    if (setrlimit(RLIMIT_CPU, &lower) != 0) _exit(2);
+    ApplyLimits({.memory_bytes = size_t{1} << 30, .seconds = 20, .parent = ::getppid()});
+    rlimit now{};
+    getrlimit(RLIMIT_CPU, &now);
+    _exit(now.rlim_cur == 5 && now.rlim_max == 5 ? 0 : 3);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
+}
 
 TEST_F(PageProcessDeathTest, MoreMemoryThanAllowedEndsTheProcessWithItsCode) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -281,6 +281,23 @@ TEST_F(ApiPagesTest, JobsTellWhatTheyHaveLost) {
   EXPECT_EQ(refused, std::vector<std::string>{"3"});
 }
 
+TEST_F(ApiPagesTest, PagesFollowTheStateAfterTheClockWasSetBack) {
+  int made = 0;
+  run = [&](const PageTask& task, PageInput input, milliseconds time,
+            const std::function<bool()>& given_up) {
+    ++made;
+    return testing::MakePageHere(task, std::move(input), time, given_up);
+  };
+  EXPECT_EQ(Get("queues").status, 200);
+  EXPECT_EQ(Get("queues").status, 200);
+  EXPECT_EQ(made, 1);
+  now.ns -= 3600 * Timestamp::kNsPerSecond;
+  EXPECT_EQ(Get("queues").status, 200);
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(Get("queues").status, 200);
+  EXPECT_EQ(made, 2);
+}
+
 TEST_F(ApiPagesTest, JobsThatWaitForWhatDoesNotExistAreListed) {
   const uint64_t version = keeper->version();
   Put("PodGroup", "team-a/stuck",
