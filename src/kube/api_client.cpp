@@ -66,14 +66,15 @@ std::chrono::milliseconds LeftOf(std::chrono::milliseconds wait, SteadyTime sinc
 }
 
 void InboxApiClient::Send(HttpRequest request, Done done) {
-  request.on_done = [this, done = std::move(done)](HttpResponse response) {
-    inbox_.PutTask([done, response = std::move(response)] { done(response); });
+  // Not `this`: a channel that ends answers what is open, perhaps when its clients are gone.
+  request.on_done = [inbox = &inbox_, done = std::move(done)](HttpResponse response) {
+    inbox->PutTask([done, response = std::move(response)] { done(response); });
   };
   channel_.Send(std::move(request));
 }
 
 void InboxApiClient::After(std::chrono::milliseconds delay, std::function<void()> task) {
-  channel_.After(delay, [this, task = std::move(task)] { inbox_.PutTask(task); });
+  channel_.After(delay, [inbox = &inbox_, task = std::move(task)] { inbox->PutTask(task); });
 }
 
 }  // namespace krafla

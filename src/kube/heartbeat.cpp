@@ -59,29 +59,46 @@ HeartbeatMonitor::~HeartbeatMonitor() {
 void HeartbeatMonitor::ExpectStop() {
   {
     const std::scoped_lock lock(mutex_);
-    if (!stop_by_) stop_by_ = Clock::now() + options_.stop_patience;
+    if (!stop_asked_) stop_asked_ = Clock::now();
   }
   wake_.notify_all();
+}
+
+std::optional<HeartbeatMonitor::Clock::time_point> HeartbeatMonitor::Deadline(
+    const Heartbeat::State& state) const {
+  if (!stop_asked_) return std::nullopt;
+  // Without a phase the scheduling thread has ended, and the rest of the process has to.
+  return *stop_asked_ + (state.phase.empty()
+                             ? options_.end_patience
+                             : std::min(options_.stop_patience, options_.end_patience));
 }
 
 void HeartbeatMonitor::Run() {
   const auto period =
       std::clamp<Clock::duration>(heartbeat_.bound() / 4, milliseconds(20), milliseconds(1000));
+  bool acted = false;
   std::unique_lock lock(mutex_);
   while (!end_) {
-    wake_.wait_for(lock, period);
+    Clock::time_point until = Clock::now() + period;
+    if (const auto deadline = Deadline(heartbeat_.Look()); deadline && !acted)
+      until = std::min(until, *deadline);
+    wake_.wait_until(lock, until);
     if (end_) return;
-    const bool overdue = stop_by_ && *stop_by_ <= Clock::now();
-    if (overdue) stop_by_.reset();
+    const Clock::time_point now = Clock::now();
+    const Heartbeat::State state = heartbeat_.Look(now);
+    const auto deadline = Deadline(state);
+    const bool overdue = deadline && *deadline <= now && !std::exchange(acted, true);
+    const int64_t waited_s = overdue ? Seconds(now - *stop_asked_) : 0;
     lock.unlock();
-    Look(Clock::now());
-    // The rest of the process may take its time; the scheduling thread has ended.
-    if (const Heartbeat::State state = heartbeat_.Look(); overdue && !state.phase.empty()) {
+    Look(now);
+    if (overdue) {
       if (options_.log)
-        options_.log(
-            fmt::format("the scheduling thread does not end; ending the process "
-                        "waited_s={} phase={}",
-                        Seconds(options_.stop_patience), LogQuoted(state.phase)));
+        options_.log(state.phase.empty()
+                         ? fmt::format("shutting down does not end; ending the process waited_s={}",
+                                       waited_s)
+                         : fmt::format("the scheduling thread does not end; ending the process "
+                                       "waited_s={} phase={}",
+                                       waited_s, LogQuoted(state.phase)));
       if (options_.on_stop_overdue) options_.on_stop_overdue();
     }
     lock.lock();

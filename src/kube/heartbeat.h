@@ -43,27 +43,30 @@ class Heartbeat {
 };
 
 // A thread that watches the heartbeat: writes the log lines, and ends the process when the
-// scheduling thread does not end although it was asked to.
+// scheduling thread, or what follows its end, does not end although it was asked to.
 class HeartbeatMonitor {
  public:
   using Clock = Heartbeat::Clock;
   struct Options {
-    std::chrono::milliseconds stop_patience{15'000};
+    std::chrono::milliseconds stop_patience{15'000};  // for the scheduling thread
+    std::chrono::milliseconds end_patience{20'000};   // for the whole process
     std::function<void(const std::string& line)> log;
-    // The scheduling thread was to stop and did not within stop_patience. Does not return in
-    // krafla serve.
+    // The scheduling thread did not end within stop_patience, or the process within end_patience.
+    // Does not return in krafla serve.
     std::function<void()> on_stop_overdue;
   };
 
   HeartbeatMonitor(const Heartbeat& heartbeat, Options options);
   ~HeartbeatMonitor();
 
-  // The scheduling thread was asked to stop.
+  // The scheduling thread was asked to stop; the process ends after it. The first call counts.
   void ExpectStop();
 
  private:
   void Run();
   void Look(Clock::time_point now);
+  // When the process ends by force, if all stays as it is; none: no stop is expected.
+  std::optional<Clock::time_point> Deadline(const Heartbeat::State& state) const;
 
   const Heartbeat& heartbeat_;
   const Options options_;
@@ -71,7 +74,7 @@ class HeartbeatMonitor {
   std::string hanging_phase_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::optional<Clock::time_point> stop_by_;
+  std::optional<Clock::time_point> stop_asked_;
   bool end_ = false;
   std::thread thread_;
 };

@@ -86,9 +86,12 @@ TEST(HeartbeatMonitor, EndsTheProcessWhenTheThreadDoesNot) {
   HeartbeatMonitor monitor(heartbeat, {.stop_patience = milliseconds(20),
                                        .log = [&](const std::string& line) { lines.Add(line); },
                                        .on_stop_overdue = [&] { overdue.set_value(); }});
+  const auto begun = Heartbeat::Clock::now();
   monitor.ExpectStop();
   monitor.ExpectStop();  // SIGTERM may come twice
   overdue.get_future().wait();
+  EXPECT_LT(Heartbeat::Clock::now() - begun, milliseconds(900))
+      << "it waits for the time itself, not for its next look after a second";
   EXPECT_TRUE(
       lines.Has("the scheduling thread does not end; ending the process waited_s=0 "
                 "phase=\"writing\""));
@@ -99,13 +102,29 @@ TEST(HeartbeatMonitor, WaitsForTheRestOfTheProcessWhenTheThreadHasEnded) {
   heartbeat.Enter("");
   std::atomic<bool> overdue = false;
   {
-    HeartbeatMonitor monitor(
-        heartbeat,
-        {.stop_patience = milliseconds(1), .log = {}, .on_stop_overdue = [&] { overdue = true; }});
+    HeartbeatMonitor monitor(heartbeat, {.stop_patience = milliseconds(1),
+                                         .end_patience = std::chrono::hours(1),
+                                         .log = {},
+                                         .on_stop_overdue = [&] { overdue = true; }});
     monitor.ExpectStop();
     std::this_thread::sleep_for(milliseconds(100));
   }
   EXPECT_FALSE(overdue);
+}
+
+TEST(HeartbeatMonitor, EndsTheProcessWhenTheRestOfItDoesNotEnd) {
+  Heartbeat heartbeat(std::chrono::hours(1));
+  heartbeat.Enter("writing");
+  Lines lines;
+  std::promise<void> overdue;
+  HeartbeatMonitor monitor(heartbeat, {.stop_patience = milliseconds(20'000),
+                                       .end_patience = milliseconds(50),
+                                       .log = [&](const std::string& line) { lines.Add(line); },
+                                       .on_stop_overdue = [&] { overdue.set_value(); }});
+  heartbeat.Enter("");
+  monitor.ExpectStop();
+  overdue.get_future().wait();
+  EXPECT_TRUE(lines.Has("shutting down does not end; ending the process waited_s=0"));
 }
 
 }  // namespace

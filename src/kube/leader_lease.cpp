@@ -24,6 +24,7 @@ namespace dom = simdjson::dom;
 // than the lease.
 constexpr int kLooksPerLease = 15;
 constexpr milliseconds kLeastPause{50};
+constexpr milliseconds kReleaseTimeout{1'000};
 
 // With microseconds, as Leases have it.
 std::string MicroTime(Timestamp now) {
@@ -265,7 +266,7 @@ void LeaderLease::Release() {
                 .content_type = std::string(updates_ ? kJsonType : kMergePatch),
                 .body = updates_ ? ReleaseUpdate(options_, *last_, options_.clocks().wall)
                                  : ReleasePatch(*last_, options_.clocks().wall),
-                .timeout = milliseconds(2000)});
+                .timeout = kReleaseTimeout});
 }
 
 void LeaderLease::Stop() {

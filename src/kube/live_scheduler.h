@@ -76,6 +76,8 @@ class LiveScheduler final : public DecisionSink {
   void Stop();
 
   bool ready() const { return ready_; }
+  // Run has ended because no cycle could be run.
+  bool gave_up() const { return gave_up_; }
 
   // Another configuration is in force from now on.
   void SetConfig(SchedulerConfig config);

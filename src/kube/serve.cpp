@@ -47,10 +47,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatienceAtEnd{7'000};  // what follows it leaves the end within ten seconds
+constexpr milliseconds kPatienceAtEnd{5'000};    // for writes that are under way
 constexpr milliseconds kExecPluginGrace{3'000};  // for an exec plugin that runs at the end
 // A scheduling thread that does not end by then hangs: the process ends without it.
-constexpr milliseconds kStopPatience = kPatienceAtEnd + milliseconds(5'000);
+constexpr milliseconds kStopPatience = kPatienceAtEnd + milliseconds(2'000);
+// Whatever hangs then, the process ends within ten seconds of its signal.
+constexpr milliseconds kEndPatience{9'000};
 constexpr milliseconds kClockProbePeriod{10'000};
 
 std::vector<WatchedKind> KindsFor(const ServeOptions& options) {
@@ -252,8 +254,9 @@ class Server {
       ProbeClock();
     }
     const bool all_written = scheduler.Run(kPatienceAtEnd);
+    monitor_.ExpectStop();  // also when no signal came: what follows is bounded
     const bool lost = lost_;
-    if (!all_written && !lost)
+    if (!all_written && !lost && !scheduler.gave_up())
       options_.log(fmt::format("shutting down with writes left undone after {} s",
                                kPatienceAtEnd.count() / 1000));
     seeing_in_->pages().Stop();
@@ -338,6 +341,8 @@ class Server {
             [this](const ApiRequest& request, AccessVerdictCallback later) {
               return page_access_.Authorize(request, std::move(later));
             },
+        .was_allowed =
+            [this](const ApiRequest& request) { return page_access_.WasAllowed(request); },
         .plain_metrics = options_.anonymous_metrics};
     const bool one =
         options_.metrics_address && options_.metrics_address == options_.health_address;
@@ -498,6 +503,13 @@ class Server {
   ClusterMirror mirror_;
   ServeMetrics metrics_{std::string_view(options_.version).substr(options_.version.find(' ') + 1)};
   Heartbeat heartbeat_{options_.heartbeat_timeout};
+  // Outlives all that may hang while it is taken down.
+  HeartbeatMonitor monitor_{heartbeat_,
+                            {.stop_patience = kStopPatience,
+                             .end_patience = kEndPatience,
+                             .log = options_.log,
+                             // Destructors would wait for the thread.
+                             .on_stop_overdue = [] { _exit(1); }}};
   ClockSkew clock_skew_{options_.max_clock_skew};
   std::atomic<bool> lost_ = false;
   std::unique_ptr<LeaderLease> lease_;  // asked by the channels to their end
@@ -509,7 +521,7 @@ class Server {
   std::string waiting_evictions_;
   QuarantineNote quarantine_note_;
 
-  // The servers end first, then the channel, then what gets its answers.
+  // The channel ends before what gets its answers.
   PageAccess page_access_{PageAccessOptions()};
   HttpChannel checking_{credentials_,
                         {.name = "page-access",
@@ -518,7 +530,6 @@ class Server {
                          .burst = 40,
                          .on_outcome = [this](const RequestOutcome& o) { metrics_.Request(o); },
                          .log = options_.log}};
-  std::vector<std::unique_ptr<StatusServer>> servers_;
 
   // Outlives the channel that keeps its timers.
   OutageLog outages_{
@@ -579,11 +590,7 @@ class Server {
   Log log_;
   std::optional<SchedulingLoop> loop_;
   FileStamp config_stamp_;
-  HeartbeatMonitor monitor_{heartbeat_,
-                            {.stop_patience = kStopPatience,
-                             .log = options_.log,
-                             // Destructors would wait for the thread.
-                             .on_stop_overdue = [] { _exit(1); }}};
+  std::vector<std::unique_ptr<StatusServer>> servers_;  // end first: pages look at all the rest
 };
 
 }  // namespace

@@ -8,6 +8,7 @@ import time
 import unittest
 
 from cluster_test_case import CONFIG, ClusterTestCase, eventually
+from tcp_proxy import TcpProxy
 from test_time import ALWAYS, PREEMPTABLE, closed_now, tdm
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/volcano-system/leases"
@@ -109,9 +110,28 @@ class Leadership(ClusterTestCase):
         os.mkfifo(first.config_path + ".new")
         os.rename(first.config_path + ".new", first.config_path)
         eventually("it hangs", lambda: first.metric("krafla_heartbeat_age_seconds") > 2)
+        begun = time.monotonic()
         self.assertEqual(first.stop(), 1)
+        self.assertLess(time.monotonic() - begun, 9)
         self.assertIn('received SIGTERM, shutting down', first.log())
         self.assertIn('phase="reading the configuration"', first.log())
+
+    def test_sigterm_ends_the_process_when_the_api_server_does_not_answer(self):
+        self.node("n1", cpu="8")
+        proxy = TcpProxy(self.plane.api_port)
+        self.plane.kubeconfig("krafla")
+        conf = self.plane.kubeconfig("krafla-stalled", cluster={
+            "server": f"https://127.0.0.1:{proxy.port}"}, credentials={
+                "client-certificate-data": self.plane.pki.text("krafla.crt"),
+                "client-key-data": self.plane.pki.text("krafla.key")})
+        first = self.scheduler(flags=DEFAULT, kubeconfig=conf)
+        eventually("it leads", lambda: first.metric("krafla_leading") == 1)
+        proxy.stalled = True
+        begun = time.monotonic()
+        first.stop()
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertIn('received SIGTERM, shutting down', first.log())
+        proxy.close()
 
     def test_volcanos_role_for_leases_is_enough(self):
         """get, create, update and watch, as in Volcano's chart; no patch."""
