@@ -25,6 +25,7 @@ struct ExplainCommandOptions {
   bool lenient = false;
   // How long a server that is busy or not ready is asked again.
   std::chrono::milliseconds server_patience{10'000};
+  std::string system_certificates;  // what a system trusts, in tests; empty: this one
   std::string output = "text";
   bool color = false;
 };

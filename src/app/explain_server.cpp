@@ -24,6 +24,7 @@
 #include "app/server_token.h"
 #include "base/check.h"
 #include "base/did_you_mean.h"
+#include "kube/listen_address.h"
 
 namespace krafla {
 
@@ -100,6 +101,7 @@ std::optional<std::string> ProblemWithAuthority(const std::string& path) {
 struct Trust {
   std::string authority;    // a file
   std::string fingerprint;  // the bytes of the SHA-256 of the one certificate that is trusted
+  std::string system = {};  // a file instead of the certificates of the system
 
   std::string Name() const {
     return !fingerprint.empty() ? "--server-fingerprint"
@@ -138,6 +140,7 @@ class Client {
     Set(CURLOPT_TIMEOUT, kConnectSeconds + kAnswerSeconds);
     Set(CURLOPT_SSL_VERIFYPEER, 1L);
     Set(CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!trust.system.empty()) Set(CURLOPT_CAINFO, trust.system.c_str());
     if (!trust.authority.empty()) {
       Set(CURLOPT_CAINFO, trust.authority.c_str());
       Set(CURLOPT_CAPATH, nullptr);  // these, and not those of the system
@@ -288,10 +291,16 @@ std::chrono::milliseconds WaitBeforeNext(const Answer& answer) {
 }
 
 // Behind what the server says.
-std::string WhatToDo(int status, const std::string& url, const ServerToken& token,
+std::string WhatToDo(int status, const std::string& url, const ServerToken& token, bool only_named,
                      std::chrono::milliseconds waited) {
   switch (status) {
     case 401:
+      if (token.text.empty() && only_named)
+        return fmt::format(
+            " ({}; no token was sent: its certificate is one of many that the system trusts; "
+            "--kubeconfig or --token-file names the token, --certificate-authority or "
+            "--server-fingerprint the certificate)",
+            url);
       return token.text.empty()
                  ? fmt::format(
                        " ({}; no token was sent{}{}; --token-file names one, kubectl create "
@@ -329,7 +338,9 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
                       fmt::format("expected an address such as http://127.0.0.1:8080 or "
                                   "https://krafla:8080, got {}",
                                   Quoted(options.server)));
-  Trust trust{.authority = options.certificate_authority, .fingerprint = {}};
+  Trust trust{.authority = options.certificate_authority,
+              .fingerprint = {},
+              .system = options.system_certificates};
   const auto only_https = [&](const char* flag) {
     if (address && !address->tls)
       diagnostics.Error(flag, {}, fmt::format("only for an https:// server, got {}", Quoted(url)));
@@ -381,9 +392,12 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
                   client.Escaped(options.name), as);
   Answer answer = client.Get(target);
   // The kubeconfig's token is for the API server first of all: only a server that wants one gets
-  // it.
+  // it, and only when a flag says whose certificate it has. Any host can have one of a public
+  // authority.
+  const bool pinned = !trust.authority.empty() || !trust.fingerprint.empty();
+  const bool only_named = address->tls && !pinned;
   if (answer.result == CURLE_OK && answer.status == 401 && answer.from_krafla && address->tls &&
-      token_flag == nullptr) {
+      pinned && token_flag == nullptr) {
     token = FindKubeToken({}, ProcessSurroundings(), diagnostics);
     if (!token.text.empty()) {
       client.SendToken(token.text);
@@ -407,7 +421,8 @@ int ExplainFromServer(const ExplainCommandOptions& options, std::ostream& out, s
   if (answer.status != 200 || !answer.from_krafla) {
     const std::optional<std::string> said = ErrorIn(answer.body);
     if (said && answer.from_krafla) {
-      err << fmt::format("error: {}{}\n", *said, WhatToDo(answer.status, url, token, waited));
+      err << fmt::format("error: {}{}\n", *said,
+                         WhatToDo(answer.status, url, token, only_named, waited));
     } else {
       err << fmt::format(
           "error: {} does not answer as krafla serve does (status {}); is it the address of its "

@@ -302,6 +302,29 @@ TEST_F(ExplainTokenTest, AServerThatWantsATokenGetsTheKubeconfigs) {
   EXPECT_EQ(Pinned({.kubeconfig = plugin}), "0 here it is\n");
 }
 
+// Any host may have a certificate of an authority that the system trusts, and say 401.
+TEST_F(ExplainTokenTest, AServerThatTheSystemTrustsGetsNoTokenThatNoFlagNames) {
+  const std::string system = Write("system.crt", "");
+  ASSERT_EQ(std::system(fmt::format("openssl s_client -connect 127.0.0.1:{} </dev/null 2>/dev/null "
+                                    "| openssl x509 >{}",
+                                    port(), system)
+                            .c_str()),
+            0);
+  const std::string conf = KubeConfig("conf", R"({"token":"good"})");
+  ::setenv("KUBECONFIG", conf.c_str(), 1);
+  ExplainCommandOptions options{.server = fmt::format("https://localhost:{}", port())};
+  options.system_certificates = system;
+  EXPECT_EQ(
+      Run(options),
+      fmt::format("2 error: refused 401 ({}; no token was sent: its certificate is one of "
+                  "many that the system trusts; --kubeconfig or --token-file names the token, "
+                  "--certificate-authority or --server-fingerprint the certificate)\n",
+                  options.server));
+  EXPECT_EQ(Received(), Texts{""});
+  options.kubeconfig = conf;
+  EXPECT_EQ(Run(options), "0 here it is\n");
+}
+
 TEST_F(ExplainTokenTest, WhyNoTokenWasSentIsSaid) {
   const std::string none = Pinned({});
   EXPECT_TRUE(none.starts_with(fmt::format(

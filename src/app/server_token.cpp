@@ -1,8 +1,5 @@
 #include "app/server_token.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
@@ -101,14 +98,6 @@ std::optional<std::string> ReadFingerprint(std::string_view text) {
     bytes += static_cast<char>(high * 16 + low);
   }
   return bytes;
-}
-
-bool IsLoopbackHost(const std::string& host) {
-  in_addr four{};
-  if (inet_pton(AF_INET, host.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
-  in6_addr six{};
-  if (inet_pton(AF_INET6, host.c_str(), &six) == 1) return IN6_IS_ADDR_LOOPBACK(&six) != 0;
-  return host == "localhost";
 }
 
 }  // namespace krafla

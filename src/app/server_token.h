@@ -27,7 +27,4 @@ ServerToken FindKubeToken(const std::string& path, const Surroundings& surroundi
 // The bytes of "AB:CD:…", "abcd…", also behind "sha256:". Nothing: it is no SHA-256.
 std::optional<std::string> ReadFingerprint(std::string_view text);
 
-// A token may be sent there without TLS.
-bool IsLoopbackHost(const std::string& host);
-
 }  // namespace krafla

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "kube/listen_address.h"
 
 namespace krafla {
 
@@ -60,6 +61,18 @@ void SetAddress(CURL* e, const KubeConnection& to, const std::string& target,
                    fmt::format("{}{}:{}{}{}", to.server.substr(0, begin), to.tls_server_name, port,
                                to.server.substr(end), target)
                        .c_str());
+}
+
+bool IsLoopbackServer(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
+  KRAFLA_CHECK(parsed != nullptr, "out of memory");
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) != CURLUE_OK) return false;
+  char* text = nullptr;
+  if (curl_url_get(parsed.get(), CURLUPART_HOST, &text, 0) != CURLUE_OK) return false;
+  std::string host = text;
+  curl_free(text);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return IsLoopbackHost(host);
 }
 
 NoAnswer WhyNoAnswer(CURL* easy, CURLcode code) {

@@ -27,6 +27,9 @@ int SetSocketOptions(void*, curl_socket_t socket, curlsocktype);
 void SetAddress(CURL* easy, const KubeConnection& to, const std::string& target,
                 HeaderList& connect_to);
 
+// The server is on this machine's loopback.
+bool IsLoopbackServer(const std::string& url);
+
 NoAnswer WhyNoAnswer(CURL* easy, CURLcode code);
 
 }  // namespace krafla

@@ -334,6 +334,11 @@ class HttpChannel::Impl {
     const KubeConnection& to = credentials_.connection();
     CURL* e = t.easy;
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    // A name that is being looked up has a thread of libcurl's own; otherwise a request that ends
+    // meanwhile waits for it, and this thread with it.
+    curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
+#endif
     // Over TLS, HTTP/2 is agreed on: requests wait for a connection that is being made, to share
     // it. Without TLS it is HTTP/1.1, and one that waits for a connection with an open watch waits
     // for ever: each request that is under way has a connection of its own.
@@ -348,7 +353,12 @@ class HttpChannel::Impl {
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, &OnHeader);
     curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, &OnConnected);
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's are not the server's
-    if (!to.proxy_url.empty()) curl_easy_setopt(e, CURLOPT_PROXY, to.proxy_url.c_str());
+    if (!to.proxy_url.empty()) {
+      curl_easy_setopt(e, CURLOPT_PROXY, to.proxy_url.c_str());
+    } else if (IsLoopbackServer(to.server)) {
+      // `kubectl proxy`: http_proxy is not for it, as in Go.
+      curl_easy_setopt(e, CURLOPT_NOPROXY, "*");
+    }
     if (to.server.starts_with("https://")) SetTls(t);
   }
 
@@ -659,7 +669,11 @@ class HttpChannel::Impl {
     }
     until = std::min(until, next_expiry_);
     if (open_ != 0) until = std::min(until, std::max(SendUntil(), Clock::now()));
-    if (rate_limited_) until = std::min(until, Clock::now() + milliseconds(1));
+    if (rate_limited_) {
+      const std::chrono::duration<double> next((1 - tokens_) / options_.per_second);
+      until = std::min(
+          until, Clock::now() + std::max(milliseconds(1), std::chrono::ceil<milliseconds>(next)));
+    }
     if (options_.watchdog && !transfers_.empty() && !probing_)
       until = std::min(until, heard_ + options_.silence);
     const auto wait = std::chrono::ceil<milliseconds>(until - Clock::now());

@@ -2,16 +2,21 @@
 
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
+
+#include "kube/curl_options.h"
 
 namespace krafla {
 namespace {
@@ -349,6 +354,40 @@ TEST_F(HttpChannelTest, TheRateIsKept) {
   all.get_future().wait();
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(190))
       << "five at once, ten more at fifty a second";
+}
+
+// Otherwise it looks for a token every millisecond.
+TEST_F(HttpChannelTest, WhileItIsLimitedByItsRateItSleeps) {
+  HttpChannel channel(*credentials, {.name = "test", .per_second = 1, .burst = 1});
+  EXPECT_EQ(channel.Ask(Get("/hello")).status, 200);
+  channel.Send(Get("/hello"));
+  std::this_thread::sleep_for(milliseconds(50));
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_SELF, &before);
+  std::this_thread::sleep_for(milliseconds(500));
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_nvcsw - before.ru_nvcsw, 250);
+  EXPECT_EQ(channel.open_requests(), 1u);
+}
+
+TEST_F(HttpChannelTest, NoProxyOfTheEnvironmentIsBetweenUsAndLoopback) {
+  const char* const old = std::getenv("http_proxy");
+  const std::optional<std::string> before = old ? std::optional<std::string>(old) : std::nullopt;
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+  HttpChannel channel(*credentials, {.name = "test"});
+  const HttpResponse response = channel.Ask(Get("/hello"));
+  EXPECT_EQ(response.status, 200) << response.error;
+  before ? ::setenv("http_proxy", before->c_str(), 1) : ::unsetenv("http_proxy");
+}
+
+TEST_F(HttpChannelTest, ServersOnLoopback) {
+  for (const char* url : {"http://127.0.0.1:8001", "https://127.1.2.3", "http://localhost:1/a",
+                          "http://[::1]:8001", "https://[::1]"})
+    EXPECT_TRUE(IsLoopbackServer(url)) << url;
+  for (const char* url : {"http://10.0.0.1:127", "https://localhost.example:6443",
+                          "http://[fd00::1]", "https://127.0.0.1.example", "nonsense", ""})
+    EXPECT_FALSE(IsLoopbackServer(url)) << url;
 }
 
 // As `kubectl proxy` does: plain HTTP/1.1, on which a watch has its connection to itself.

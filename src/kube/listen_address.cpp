@@ -103,6 +103,14 @@ Result<ListenAddress> ParseListenAddress(const std::string& text) {
   return ListenAddress{host, port};
 }
 
+bool IsLoopbackHost(const std::string& host) {
+  in_addr four{};
+  if (inet_pton(AF_INET, host.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
+  in6_addr six{};
+  if (inet_pton(AF_INET6, host.c_str(), &six) == 1) return IN6_IS_ADDR_LOOPBACK(&six) != 0;
+  return host == "localhost";
+}
+
 Result<ListeningSocket> OpenListeningSocket(const ListenAddress& address) {
   if (address.host.empty()) return ListenEverywhere(address.port);
   addrinfo hints{};

@@ -15,6 +15,9 @@ struct ListenAddress {
 // "127.0.0.1:8080", ":8080", "[::1]:8080".
 Result<ListenAddress> ParseListenAddress(const std::string& text);
 
+// "localhost", "127.0.0.2", "::1". A token may be sent there without TLS.
+bool IsLoopbackHost(const std::string& host);
+
 struct ListeningSocket {
   int fd = -1;  // non-blocking; the caller closes it
   int port = 0;
