@@ -79,6 +79,33 @@ TEST(DeployFiles, WhatTheBuildNamesIsInTheImage) {
 }
 
 // What users begin with must not be what `krafla check` warns of.
+TEST(DeployFiles, ThePackageHasEveryManifest) {
+  const std::string build = TextOf(kRoot / "CMakeLists.txt");
+  const size_t list = build.find("install(FILES LICENSE");
+  ASSERT_NE(list, std::string::npos);
+  const std::string installed = build.substr(list, build.find(')', list) - list);
+  size_t manifests = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "deploy")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++manifests;
+    const std::string name = "deploy/" + entry.path().filename().string();
+    EXPECT_NE(installed.find(name), std::string::npos) << name;
+  }
+  EXPECT_GE(manifests, 6u);
+}
+
+// The fault that stops scheduling altogether must not depend on somebody reading the log.
+TEST(DeployFiles, SkippedActionsRaiseAnAlert) {
+  const std::string alerts = TextOf(kRoot / "deploy/alerts.yaml");
+  EXPECT_NE(alerts.find("krafla_scheduling_suspended == 1 or krafla_skipped_actions > 0"),
+            std::string::npos);
+}
+
+TEST(DeployFiles, TheFlowSchemaCoversProbesOfTheWatches) {
+  EXPECT_NE(TextOf(kRoot / "deploy/flow-schema.yaml").find("nonResourceURLs: [/version]"),
+            std::string::npos);
+}
+
 TEST(DeployFiles, TheConfigurationHasNoTraps) {
   std::istringstream lines(TextOf(kRoot / "deploy/krafla.yaml"));
   std::string config;

@@ -250,9 +250,9 @@ class FlagReader {
   int32_t Limit(std::string_view name) {
     if (!Given(name)) return 0;
     const auto limit = ParseNumber<int32_t>(Text(name));
-    if (limit && *limit >= 1) return *limit;
+    if (limit && *limit >= 0) return *limit;
     Wrong(fmt::format("--{}", name),
-          fmt::format("expected a whole number of evictions, at least 1, got {}",
+          fmt::format("expected a whole number of evictions, at least 0, got {}",
                       Quoted(Text(name))));
     return 0;
   }

@@ -66,20 +66,22 @@ TEST(ServeFlags, PageProcessesHaveAMemoryLimit) {
                       wrong));
 }
 
-TEST(ServeFlags, EvictionLimitsAreWholeNumbersFromOneOn) {
+TEST(ServeFlags, EvictionLimitsAreWholeNumbersFromZeroOn) {
   EXPECT_EQ(Parse({}).eviction_limits, EvictionLimits{});
   EXPECT_EQ(Parse({"--max-evictions-per-minute=100", "--max-evictions-per-cycle", "50",
                    "--eviction-limits-exempt-drains"})
                 .eviction_limits,
             (EvictionLimits{.per_minute = 100, .per_cycle = 50, .exempt_drains = true}));
-  Parse({"--max-evictions-per-minute=0", "--max-evictions-per-cycle=-1"},
-        "--max-evictions-per-minute: error: expected a whole number of evictions, at least 1, got "
-        "\"0\"\n"
-        "--max-evictions-per-cycle: error: expected a whole number of evictions, at least 1, got "
+  EXPECT_EQ(Parse({"--max-evictions-per-minute=0"}).eviction_limits, EvictionLimits{})
+      << "as the default is shown";
+  Parse({"--max-evictions-per-minute=-2", "--max-evictions-per-cycle=-1"},
+        "--max-evictions-per-minute: error: expected a whole number of evictions, at least 0, got "
+        "\"-2\"\n"
+        "--max-evictions-per-cycle: error: expected a whole number of evictions, at least 0, got "
         "\"-1\"\n");
   Parse({"--max-evictions-per-minute=many", "--max-evictions-per-cycle=9999999999"},
         "--max-evictions-per-minute: error: expected a whole number, got \"many\"\n"
-        "--max-evictions-per-cycle: error: expected a whole number of evictions, at least 1, got "
+        "--max-evictions-per-cycle: error: expected a whole number of evictions, at least 0, got "
         "\"9999999999\"\n");
 }
 

@@ -377,7 +377,7 @@ void ServeMetrics::CountPageProcesses(const PageProcesses::Counts& counts, int r
   f.page_processes_running.Set(running);
 }
 
-// A figure that is not known is not on the page.
+// A figure is absent from the page until it is known for the first time.
 void ServeMetrics::SetAges(const Ages& ages) {
   families_->heartbeat_age.Set(ages.heartbeat);
   if (ages.lease_renewal) families_->lease_age.Add({}).Set(*ages.lease_renewal);

@@ -4,7 +4,7 @@
 // and the resourceVersion that was read. A conflict reads again. Objects are read with `list`,
 // which every role has that can watch them; `get` may be missing.
 //
-// What a role forbids altogether is reported, and reported as allowed once it works.
+// What a role forbids altogether is reported by kube/outage_log.h.
 //
 // Owned by the scheduling thread. UpdateFallback is the ApiClient that kube/serve.cpp hands out.
 #pragma once

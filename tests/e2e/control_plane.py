@@ -17,6 +17,17 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def own_address():
+    """An address of this machine that is not loopback; None: it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("198.51.100.1", 9))  # sends nothing
+            address = s.getsockname()[0]
+        except OSError:
+            return None
+    return None if address.startswith("127.") else address
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A hostile HTTP client for tests: attacks one port of this machine for a bounded time.
 
-usage: hostile_client.py ATTACK PORT SECONDS SEED
+usage: hostile_client.py ATTACK PORT SECONDS SEED HOST
 Prints one JSON object with what it did: connections, bytes sent and received, answers by status.
-Loopback only; at most CONNECTIONS connections at once; ends by itself.
+HOST is an address of this machine; at most CONNECTIONS connections at once; ends by itself.
 """
 import collections
 import errno
@@ -23,7 +23,7 @@ GET_JOBS = b"GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n"
 class Peer:
     """One connection: bytes still to be sent, and when it sends more."""
 
-    def __init__(self, port, source=None, receive_bytes=None):
+    def __init__(self, host, port, source=None, receive_bytes=None):
         self.socket = socket.socket()
         self.socket.setblocking(False)
         if receive_bytes:
@@ -31,7 +31,7 @@ class Peer:
         if source:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self.socket.bind((source, 0))
-        self.error = self.socket.connect_ex(("127.0.0.1", port))
+        self.error = self.socket.connect_ex((host, port))
         self.pending = b""
         self.next_at = 0.0
         self.begun = time.monotonic()
@@ -39,13 +39,14 @@ class Peer:
 
 class Attack:
     connections = 200
-    sources = 1        # so many addresses of 127.0.0.0/8
+    sources = 1        # so many addresses of 127.0.0.0/8, on loopback
     reads = True       # takes what the server sends
     receive_bytes = None
     every_s = 0.0      # between two pieces
     lasts_s = None     # of a connection; None: until the server ends it
 
-    def __init__(self, port, seed):
+    def __init__(self, host, port, seed):
+        self.host = host
         self.port = port
         self.random = random.Random(seed)
         self.count = collections.Counter()
@@ -61,10 +62,10 @@ class Attack:
 
     def open(self):
         source = None
-        if self.sources > 1:
+        if self.sources > 1 and self.host.startswith("127."):
             source = f"127.0.0.{2 + self.opened % self.sources}"
         self.opened += 1
-        peer = Peer(self.port, source, self.receive_bytes)
+        peer = Peer(self.host, self.port, source, self.receive_bytes)
         if peer.error not in (0, errno.EINPROGRESS):
             self.count[f"connect: {errno.errorcode.get(peer.error)}"] += 1
             peer.socket.close()
@@ -269,10 +270,10 @@ ATTACKS = {attack.__name__: attack for attack in (
 
 
 def main():
-    if len(sys.argv) != 5 or sys.argv[1] not in ATTACKS:
+    if len(sys.argv) != 6 or sys.argv[1] not in ATTACKS:
         sys.exit(__doc__ + "Attacks: " + ", ".join(ATTACKS))
     os.nice(10)  # what is measured is the server, not the contest for the processor
-    attack = ATTACKS[sys.argv[1]](int(sys.argv[2]), int(sys.argv[4]))
+    attack = ATTACKS[sys.argv[1]](sys.argv[5], int(sys.argv[2]), int(sys.argv[4]))
     print(json.dumps(attack.run(float(sys.argv[3]))))
 
 

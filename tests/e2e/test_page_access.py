@@ -3,7 +3,6 @@ import collections
 import json
 import os
 import re
-import socket
 import ssl
 import subprocess
 import threading
@@ -12,22 +11,11 @@ import urllib.error
 import urllib.request
 
 from cluster_test_case import ClusterTestCase, eventually
-from control_plane import free_port
+from control_plane import free_port, own_address
 from tcp_proxy import TcpProxy
 
 RBAC = "rbac.authorization.k8s.io"
 NAMESPACE = "team-b"
-
-
-def own_address():
-    """An address of this machine that is not loopback; None: it has none."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        try:
-            s.connect(("198.51.100.1", 9))  # sends nothing
-            address = s.getsockname()[0]
-        except OSError:
-            return None
-    return None if address.startswith("127.") else address
 
 
 class PageAccess(ClusterTestCase):
@@ -198,6 +186,7 @@ class PageAccess(ClusterTestCase):
         reader = self.service_account("prometheus", "krafla-metrics-reader")
         scheduler = self.serve()
         self.assertEqual(self.get("/metrics", reader)[0], 200)
+        time.sleep(11)  # the verdict is not cached any longer
         first = len(self.reviews())
         memory = self.resident_bytes(scheduler)
         answers = collections.Counter()
@@ -209,6 +198,9 @@ class PageAccess(ClusterTestCase):
         threads = [threading.Thread(target=knock, args=(n,)) for n in range(16)]
         for thread in threads:
             thread.start()
+        eventually("callers are refused", lambda: answers[503] > 0)
+        self.assertEqual(self.get("/metrics", reader)[0], 200, "a scrape during the flood")
+        self.assertTrue(any(thread.is_alive() for thread in threads))
         while any(thread.is_alive() for thread in threads):
             self.assertEqual(scheduler.page("/livez")[0], 200)
             self.assertEqual(self.get("/metrics", scheme="http", host="127.0.0.1")[0], 200)
