@@ -266,6 +266,7 @@ class HttpServer::Impl {
     for (int i = 0; i < kAcceptsOfATurn && listens_; ++i) {
       const int fd = ::accept4(listening_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd >= 0) {
+        TakeVerdicts();  // those that came before it no longer count
         Admit(fd);
         continue;
       }
