@@ -96,7 +96,7 @@ fi
 
 echo "== a real control plane"
 status=0
-timeout 1800 tests/e2e/run.py "$build/krafla" || status=$?
+timeout 2700 tests/e2e/run.py "$build/krafla" || status=$?
 if [ "$status" -eq 0 ]; then
   passed=$((passed + 1))
 elif [ "$status" -ne 3 ]; then # 3: no Go here, as it has said

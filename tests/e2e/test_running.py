@@ -215,7 +215,7 @@ class Running(ClusterTestCase):
     def assert_all_is_well_by(self, user, bound):
         self.assert_all_is_well(bound)
         self.assertEqual({e["user"]["username"] for e in self.audit_entries()
-                          if e["objectRef"].get("subresource") == "binding"}, {user})
+                          if e.get("objectRef", {}).get("subresource") == "binding"}, {user})
 
     def test_a_leader_out_of_reach_does_not_write_after_its_lease(self):
         """What it has sent stays on the way until the other leads, and arrives then."""
