@@ -16,7 +16,7 @@ from hostile_client import ATTACKS
 HERE = os.path.dirname(os.path.abspath(__file__))
 ATTACK_S = float(os.environ.get("KRAFLA_E2E_ATTACK_S", "3"))
 MOST_GROWTH_KB = 20 * 1024
-MOST_PROBE_S = 0.1
+MOST_PROBE_S = 0.25  # with what the listener waits for a processor, beside the attackers
 MOST_RAW_PROBE_S = 1.0
 
 

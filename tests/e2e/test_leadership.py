@@ -127,10 +127,13 @@ class Leadership(ClusterTestCase):
         first = self.scheduler(flags=DEFAULT, kubeconfig=conf)
         eventually("it leads", lambda: first.metric("krafla_leading") == 1)
         proxy.stalled = True
+        first.write_config(CONFIG + "# changed\n")  # there is an event to be written
+        eventually("it is taken", lambda: "configuration read again" in first.log())
+        time.sleep(1)
         begun = time.monotonic()
-        first.stop()
-        self.assertLess(time.monotonic() - begun, 10)
-        self.assertIn('received SIGTERM, shutting down', first.log())
+        self.assertEqual(first.stop(), 1)
+        self.assertLess(time.monotonic() - begun, 8)
+        self.assertIn('shutting down with writes left undone after 5 s', first.log())
         proxy.close()
 
     def test_volcanos_role_for_leases_is_enough(self):
