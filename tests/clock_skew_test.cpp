@@ -227,8 +227,13 @@ TEST(CycleMemoryShift, MovesEveryInstantAndLeavesAbsentOnes) {
   memory.SetLastEviction("rz1", At(kNoon));
   memory.JobLossOf("a/b").at = At(kNoon);
   memory.JobEvictionsOf("a/b").times = {At(kNoon)};
+  memory.admissions = {{.job = "a/b", .at = At(kNoon), .pods = 1}};
+  memory.surplus_waits = {{.job = "a/b", .since = At(kNoon), .until = At(kNoon)}};
   memory.ShiftBy(-Timestamp::kNsPerSecond);
   const Timestamp before = At("2026-03-10T11:59:59Z");
+  EXPECT_EQ(memory.admissions[0].at, before);
+  EXPECT_EQ(memory.surplus_waits[0].since, before);
+  EXPECT_EQ(memory.surplus_waits[0].until, before);
   EXPECT_EQ(*memory.LastEviction("rz1"), before);
   EXPECT_EQ(memory.FindJobLoss("a/b")->at, before);
   EXPECT_FALSE(memory.FindJobLoss("a/b")->ended.Present());

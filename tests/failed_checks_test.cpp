@@ -234,6 +234,70 @@ TEST_F(FailedChecks, MemoryAndLimitsAreAsBeforeTheFailedCycle) {
   EXPECT_EQ(loop->memory().JobLossOf("default/ghost").size, 1);
 }
 
+// A fault of what is kept from cycle to cycle is gone with it: no object is to blame.
+TEST_F(FailedChecks, ACheckThatFailsInAKeptSessionQuarantinesNothing) {
+  bool fails = false;
+  loop->SetOnStep([&](std::string_view step) {
+    if (step == "open") KRAFLA_CHECK(!std::exchange(fails, false), "in a kept session");
+  });
+  EXPECT_EQ(Cycle().size(), 3u);
+  Apply(PodGroupYaml({.name = "d", .min_member = 1, .phase = "Pending"}));
+  Cycle();
+  const uint64_t kept = loop->cycles_with_kept_session();
+  EXPECT_EQ(kept, 1u);
+  Apply(PodYaml({.name = "d-0", .group = "d"}));
+  fails = true;
+  EXPECT_EQ(Cycle(), Lines{"default/d-0 on n2"});
+  EXPECT_FALSE(fails);
+  EXPECT_EQ(loop->cycles_with_kept_session(), kept) << "the session was made anew";
+  EXPECT_EQ(quarantined, Lines{});
+  EXPECT_EQ(skipped, Lines{});
+  EXPECT_EQ(loop->TakeFailures().size(), 1u);
+}
+
+// What the loop sets for a cycle counts in its trials too: here that pods beyond minMember wait.
+TEST_F(FailedChecks, TrialsHaveTheMemoryOfTheCycleThatFailed) {
+  loop->SetFollowsChanges(true);
+  Apply(PodYaml({.name = "a-1", .group = "a"}) +
+        PodGroupYaml({.name = "lacks-pods", .min_member = 2, .phase = "Pending"}));
+  FailWhenPlaced([](const Cluster& c, TaskId task) {
+    return IsOf(c, task, "b") || c.Text(c.tasks[task].name) == "a-1";
+  });
+  EXPECT_EQ(Cycle(), (Lines{"default/a-0 on n1", "default/c-0 on n2"}));
+  EXPECT_EQ(quarantined, Lines{"b"});
+}
+
+TEST_F(FailedChecks, ASearchThatTakesTooLongFindsNothingAndTheActionIsSkipped) {
+  int64_t steady_ns = 0;
+  loop->SetSteadyClock([&] { return steady_ns; });
+  FailWhenPlaced([&](const Cluster& c, TaskId task) {
+    steady_ns += 21 * Timestamp::kNsPerSecond;
+    return IsOf(c, task, "b");
+  });
+  Cycle();
+  EXPECT_EQ(quarantined, Lines{});
+  EXPECT_EQ(skipped.front(), "allocate");
+  EXPECT_LE(trials, 4);
+}
+
+TEST_F(FailedChecks, AClockThatIsSetBackDelaysNoEndOfASkip) {
+  bool fails = true;
+  int64_t steady_ns = 0;
+  loop->SetSteadyClock([&] { return steady_ns; });
+  FailWhenPlaced([&](const Cluster&, TaskId) {
+    steady_ns += 21 * Timestamp::kNsPerSecond;
+    return fails;
+  });
+  Cycle();
+  ASSERT_EQ(skipped, (Lines{"allocate", "preempt"}));
+  fails = false;
+  loop->ClockWasSet(-3'600 * Timestamp::kNsPerSecond);
+  now -= 3'600;
+  EXPECT_EQ(Cycle(10), Lines{});
+  EXPECT_EQ(skipped, (Lines{"allocate", "preempt"})) << "the ten minutes go on";
+  EXPECT_EQ(Cycle(600).size(), 3u);
+}
+
 using FailedChecksDeathTest = FailedChecks;
 
 TEST_F(FailedChecksDeathTest, WithoutRecoveryTheProgramAborts) {

@@ -48,6 +48,8 @@ void SchedulingLoop::ClockWasSet(int64_t by_ns) {
   memory_.ShiftBy(by_ns);
   evictions_.ShiftBy(by_ns);
   window_.ShiftBy(by_ns);
+  if (next_timer_) next_timer_ = Shifted(*next_timer_, by_ns);
+  if (recovery_ != nullptr) ShiftRecovery(by_ns);
   seen_version_ = 0;
 }
 
@@ -193,6 +195,7 @@ void SchedulingLoop::Decide(Timestamp now) {
   SetAllowance(now);
   memory_.surplus_wait_ns = follows_changes_ ? period_ns_ : 0;
   if (before_session_) before_session_(memory_);
+  if (recovery_ != nullptr) recovery_->tried = memory_;
   std::optional<FreshCycle> fresh;
   if (compares_) fresh.emplace(live_.cluster(), ConfigInForce(), now, zone_, memory_);
   OpenSession(now);

@@ -68,7 +68,7 @@ class SchedulingLoop {
     return std::exchange(announcement_, std::nullopt);
   }
   // The clock of the eviction limits, in ns: one that nobody sets. Without it the instants of the
-  // cycles are used.
+  // cycles are used, and searches for the object that breaks a cycle have no time limit.
   void SetSteadyClock(std::function<int64_t()> clock) { steady_clock_ = std::move(clock); }
   // The limit per cycle holds for all cycles within this time: a cycle may follow a change at once.
   void SetSchedulePeriod(int64_t period_ns) { period_ns_ = period_ns; }
@@ -165,8 +165,11 @@ class SchedulingLoop {
     Timestamp skipped_until;
     Timestamp failed_at;
     Timestamp retry_at;
-    int suspensions = 0;                       // in a row
-    std::map<std::string, int> jobs_by_place;  // quarantined, by the check that failed
+    int suspensions = 0;          // in a row
+    CycleMemory tried;            // with which the last attempt opened its session
+    int64_t search_until_ns = 0;  // by the steady clock: no trial begins later in this cycle
+    // When jobs were quarantined, by the check that failed.
+    std::map<std::string, std::vector<Timestamp>> jobs_by_place;
   };
 
   // A cycle up to its decisions.
@@ -180,6 +183,7 @@ class SchedulingLoop {
   const SchedulerConfig& ConfigInForce() const {
     return without_actions_ ? *without_actions_ : config_;
   }
+  void ShiftRecovery(int64_t by_ns);
   void Suspend(Timestamp now, const CycleFailure& failure);
   void NoteFailure(const CycleFailure& failure);
   std::string DescribeStep(const CycleFailure& failure);

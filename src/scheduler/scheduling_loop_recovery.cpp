@@ -1,9 +1,10 @@
 // What becomes of a cycle in which an internal check fails. Nothing of it leaves the loop: its
 // session is dropped without being rewound, memory and limits are as before it, the tables are
 // rebuilt from the facts. Then, step by step:
-//   1. the objects at fault are found by trials and quarantined, and the cycle is run again;
-//   2. the action that failed is skipped for a while;
-//   3. no cycle is run for a while, which grows from one second to one minute.
+//   1. a trial of the same cycle shows whether that cured the fault; then the cycle is run again;
+//   2. else the objects at fault are found by trials and quarantined, and the cycle is run again;
+//   3. the action that failed is skipped for a while;
+//   4. no cycle is run for a while, which grows from one second to one minute.
 #include <algorithm>
 #include <utility>
 
@@ -21,8 +22,11 @@ namespace {
 constexpr int64_t kSkipNs = 600 * Timestamp::kNsPerSecond;
 constexpr int64_t kLongestPauseNs = 60 * Timestamp::kNsPerSecond;
 constexpr int kMostAttempts = 12;
-// So many jobs that failed one check are no coincidence.
-constexpr int kManyJobs = 3;
+// So many jobs that failed one check within this time are no coincidence.
+constexpr size_t kManyJobs = 3;
+constexpr int64_t kManyJobsWithinNs = 600 * Timestamp::kNsPerSecond;
+// For all trials of one cycle: a search keeps every other job waiting.
+constexpr int64_t kLongestSearchNs = 20 * Timestamp::kNsPerSecond;
 // While cycles are suspended, a search of all objects is made only now and then.
 constexpr int kSearchEvery = 10;
 
@@ -103,9 +107,11 @@ bool SchedulingLoop::DecideRecovering(Timestamp now) {
                            reloaded_, announced_until_, announcement_};
   if (!r.trouble.skipped_actions.empty() && (now >= r.skipped_until || now < r.skipped_at))
     SetSkippedActions({});
+  if (steady_clock_) r.search_until_ns = steady_clock_() + kLongestSearchNs;
   CycleFailure last;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     in_hand = {};
+    r.tried = memory_;
     std::optional<std::string> check = RunRecovering([&] { Decide(now); });
     if (!check) {
       if (!r.trouble.skipped_actions.empty() && (!next_timer_ || r.skipped_until < *next_timer_))
@@ -126,7 +132,13 @@ bool SchedulingLoop::DecideRecovering(Timestamp now) {
     reloaded_ = before.reloaded;
     announced_until_ = before.announced_until;
     announcement_ = before.announcement;
-    if (LeaveOutCulprits(now, last)) continue;
+    // While cycles are suspended the session and the tables were new already.
+    if (r.suspensions % kSearchEvery == 0) {
+      const bool again = TryWithout(now, {}).has_value();
+      // What was kept from cycle to cycle was at fault, and is gone.
+      if (!again && attempt == 0) continue;
+      if (again && LeaveOutCulprits(now, last)) continue;
+    }
     if (last.step == InHand::Step::kAction && SkipAction(last.name, now)) continue;
     break;
   }
@@ -136,17 +148,22 @@ bool SchedulingLoop::DecideRecovering(Timestamp now) {
 
 bool SchedulingLoop::LeaveOutCulprits(Timestamp now, const CycleFailure& failure) {
   Recovery& r = *recovery_;
-  if (r.suspensions % kSearchEvery != 0) return false;
-  int& failed_before = r.jobs_by_place[PlaceOf(failure.check)];
-  CulpritSearch search(
-      [&](LiveCluster::ObjectName::Kind kind) { return live_.NamesOf(kind); },
-      [&](std::span<const LiveCluster::ObjectName> left_out) { return TryWithout(now, left_out); });
+  std::vector<Timestamp>& failed_before = r.jobs_by_place[PlaceOf(failure.check)];
+  std::erase_if(failed_before,
+                [&](Timestamp at) { return now < at || at.ns + kManyJobsWithinNs <= now.ns; });
+  bool is_cut_short = false;
+  CulpritSearch search([&](LiveCluster::ObjectName::Kind kind) { return live_.NamesOf(kind); },
+                       [&](std::span<const LiveCluster::ObjectName> left_out) {
+                         is_cut_short |= steady_clock_ && steady_clock_() >= r.search_until_ns;
+                         return is_cut_short ? failure : TryWithout(now, left_out);
+                       });
   const std::vector<LiveCluster::ObjectName> culprits =
-      search.Find(failure, failed_before >= kManyJobs);
+      search.Find(failure, failed_before.size() >= kManyJobs);
+  if (is_cut_short) return false;
   bool any = false;
   for (const LiveCluster::ObjectName& culprit : culprits) {
     using Kind = LiveCluster::ObjectName::Kind;
-    if (culprit.kind == Kind::kPodGroup) ++failed_before;
+    if (culprit.kind == Kind::kPodGroup) failed_before.push_back(now);
     any |= r.hooks.quarantine({.kind = culprit.kind,
                                .ns = std::string(live_.strings().Text(culprit.ns)),
                                .name = std::string(live_.strings().Text(culprit.name)),
@@ -161,7 +178,7 @@ std::optional<CycleFailure> SchedulingLoop::TryWithout(
   if (recovery_->hooks.on_trial) recovery_->hooks.on_trial();
   in_hand = {};
   Log silent(0);
-  CycleMemory memory = memory_;
+  CycleMemory memory = recovery_->tried;
   std::unique_ptr<Session> session;
   std::optional<std::string> check = RunRecovering([&] {
     session = std::make_unique<Session>(live_.BuildWithout(left_out), ConfigInForce(),
@@ -181,6 +198,16 @@ std::optional<CycleFailure> SchedulingLoop::TryWithout(
   session.reset();
   live_.DistrustTables();
   return failure;
+}
+
+void SchedulingLoop::ShiftRecovery(int64_t by_ns) {
+  Recovery& r = *recovery_;
+  for (Timestamp* at : {&r.skipped_at, &r.skipped_until, &r.failed_at, &r.retry_at})
+    *at = Shifted(*at, by_ns);
+  if (r.trouble.suspended_since)
+    r.trouble.suspended_since = Shifted(*r.trouble.suspended_since, by_ns);
+  for (auto& [place, times] : r.jobs_by_place)
+    for (Timestamp& at : times) at = Shifted(at, by_ns);
 }
 
 bool SchedulingLoop::SkipAction(const std::string& action, Timestamp now) {

@@ -1,5 +1,7 @@
 #include "scheduler/trial_cycle.h"
 
+#include <exception>
+
 namespace krafla {
 
 TrialCycle::TrialCycle(Cluster& cluster, const SchedulerConfig& config, Timestamp now,
@@ -16,7 +18,8 @@ TrialCycle::TrialCycle(Cluster& cluster, const SchedulerConfig& config, Timestam
   session_->RunActions();
 }
 
-TrialCycle::~TrialCycle() {
+TrialCycle::~TrialCycle() noexcept(false) {
+  if (std::uncaught_exceptions() > 0) return;  // a check failed: the tables are distrusted
   session_->undo.RollbackTo(0);
   session_.reset();
   for (size_t i = 0; i < before_.size(); ++i) {

@@ -18,7 +18,7 @@ class TrialCycle {
   // Runs the cycle. `cluster` and `config` must outlive it, `memory` is copied.
   TrialCycle(Cluster& cluster, const SchedulerConfig& config, Timestamp now, const TimeZone& zone,
              const CycleMemory& memory);
-  ~TrialCycle();
+  ~TrialCycle() noexcept(false);  // rolls back, as ~Statement does
   TrialCycle(const TrialCycle&) = delete;
   TrialCycle& operator=(const TrialCycle&) = delete;
 

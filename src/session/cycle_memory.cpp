@@ -77,6 +77,11 @@ void CycleMemory::ShiftBy(int64_t ns) {
   }
   for (JobEvictions& evictions : job_evictions)
     for (Timestamp& time : evictions.times) time = Shifted(time, ns);
+  for (Admission& admission : admissions) admission.at = Shifted(admission.at, ns);
+  for (SurplusWait& wait : surplus_waits) {
+    wait.since = Shifted(wait.since, ns);
+    wait.until = Shifted(wait.until, ns);
+  }
 }
 
 Timestamp Shifted(Timestamp at, int64_t by_ns) {

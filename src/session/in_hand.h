@@ -1,5 +1,5 @@
 // What a cycle is working on: the step, and the job whose turn it is. One store per job and step,
-// so that the message about a failed check can name both (scheduler/cycle_recovery.h reads it).
+// so that the message about a failed check can name both (scheduling_loop_recovery.cpp reads it).
 // Not set per node or per pod: those loops are hot.
 #pragma once
 

@@ -12,9 +12,9 @@ namespace krafla {
 Statement::Statement(Session& session)
     : session_(session), hold_(session.undo), begin_(session.MarkNow()) {}
 
-Statement::~Statement() {
+Statement::~Statement() noexcept(false) {
   // After a failed check the session is discarded as it is: a rollback of half-changed tables might
-  // fail again, and a destructor must not throw.
+  // fail again, and a second exception would end the program.
   if (hold_ && std::uncaught_exceptions() == 0) Discard();
 }
 

@@ -15,7 +15,8 @@ namespace krafla {
 class Statement {
  public:
   explicit Statement(Session& session);
-  ~Statement();
+  // Rolls back, which may fail a check inside a RecoveryScope (base/recovery.h).
+  ~Statement() noexcept(false);
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/check.h"
+#include "base/recovery.h"
 #include "support/cycle.h"
 
 namespace krafla {
@@ -106,6 +108,20 @@ TEST_F(StatementTest, OperationsCountAtOnce) {
   EXPECT_TRUE(session_.plan.evictions.empty());
   statement.Discard();
   ExpectUntouched();
+}
+
+// A destructor that may not throw would end the program.
+TEST_F(StatementTest, ACheckThatFailsInARollbackCanBeRecoveredFrom) {
+  const bool before = RecoveryScope::Enabled();
+  RecoveryScope::Enable(true);
+  constexpr auto kFail = [](int&, uint64_t) { KRAFLA_CHECK(false, "in a rollback"); };
+  int target = 0;
+  const std::optional<std::string> check = RunRecovering([&] {
+    Statement statement(session_);
+    session_.undo.Reversible<kFail>(target, 0);
+  });
+  EXPECT_TRUE(check);
+  RecoveryScope::Enable(before);
 }
 
 TEST_F(StatementTest, CommitIssuesBindsAndEvictionsInOrder) {
