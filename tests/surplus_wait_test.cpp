@@ -35,9 +35,11 @@ constexpr int64_t kMs = 1'000'000;
 struct Binds final : DecisionSink {
   std::vector<std::string> pods;  // of the last cycle
   std::string why;                // job a waits
+  size_t evictions = 0;           // of all cycles
   void OnCycle(Session& session, const std::vector<JobPhaseChange>&) override {
     const Cluster& c = session.cluster;
     pods.clear();
+    evictions += session.plan.evictions.size();
     for (const Bind& bind : session.plan.binds) pods.emplace_back(c.Text(c.tasks[bind.task].name));
     std::ranges::sort(pods);
     why.clear();
@@ -50,10 +52,10 @@ class SurplusWaitTest : public ::testing::Test {
  protected:
   using Pods = std::vector<std::string>;
 
-  explicit SurplusWaitTest(bool follows_changes = true) {
+  explicit SurplusWaitTest(bool follows_changes = true, std::string_view config = kConfig) {
     Diagnostics diagnostics;
     loop.emplace(
-        live, ReadSchedulerConfig(kConfig, BuiltInVocabulary(), {.file_name = "test"}, diagnostics),
+        live, ReadSchedulerConfig(config, BuiltInVocabulary(), {.file_name = "test"}, diagnostics),
         TimeZone(), log);
     EXPECT_FALSE(diagnostics.HasErrors());
     loop->SetSchedulePeriod(1000 * kMs);
@@ -131,6 +133,18 @@ TEST_F(SurplusWaitTest, AJobWhosePodsComeLaterThanThoseOfTheNextSharesTheRestToo
   EXPECT_EQ(At(1300), (Pods{"a-02", "a-03", "a-04", "a-05", "b-02", "b-03", "b-04", "b-05"}));
 }
 
+TEST_F(SurplusWaitTest, AClockThatIsSetBackNeitherShortensNorLengthensAWait) {
+  constexpr int64_t kBackMs = -3'600'000;
+  Group("a", 2);
+  At(10);
+  CreatePods("a", 0, 5);
+  EXPECT_EQ(At(20), (Pods{"a-00", "a-01"}));
+  loop->ClockWasSet(kBackMs * kMs);
+  EXPECT_EQ(At(30 + kBackMs), Pods{});
+  EXPECT_EQ(loop->next_timer(), Time(1010 + kBackMs));
+  EXPECT_EQ(At(1010 + kBackMs), (Pods{"a-02", "a-03", "a-04", "a-05"}));
+}
+
 TEST_F(SurplusWaitTest, AJobThatIsAdmittedAfterThatInstantBeginsABurstOfItsOwn) {
   Group("a", 1);
   At(10);
@@ -143,6 +157,38 @@ TEST_F(SurplusWaitTest, AJobThatIsAdmittedAfterThatInstantBeginsABurstOfItsOwn) 
   EXPECT_EQ(At(1200), (Pods{"b-00"}));
   EXPECT_EQ(loop->next_timer(), Time(2100));
   EXPECT_EQ(At(2100), (Pods{"b-01"}));
+}
+
+// The plugin of the first tier that says which jobs starve does not look at minMember.
+constexpr std::string_view kReclaimConfig = R"(
+actions: "enqueue, allocate, reclaim"
+tiers:
+- plugins:
+  - name: priority
+- plugins:
+  - name: conformance
+  - name: predicates
+  - name: nodeorder
+)";
+
+class ReclaimingBurst : public SurplusWaitTest {
+ protected:
+  ReclaimingBurst() : SurplusWaitTest(true, kReclaimConfig) {}
+};
+
+// There is an idle node for them.
+TEST_F(ReclaimingBurst, PodsThatWaitForABurstEvictNoOtherPods) {
+  Apply(QueueYaml({.name = "other"}) +
+        NodeYaml({.name = "full", .has = "cpu 1, memory 64Gi, pods 110"}) +
+        PodGroupYaml({.name = "old", .queue = "other", .phase = "Running"}) +
+        PodYaml({.name = "old-0", .group = "old", .node = "full"}));
+  Group("a", 1);
+  At(10);
+  CreatePods("a", 0, 3);
+  EXPECT_EQ(At(20), (Pods{"a-00"}));
+  EXPECT_EQ(binds.evictions, 0u);
+  EXPECT_EQ(At(1010), (Pods{"a-01", "a-02", "a-03"}));
+  EXPECT_EQ(binds.evictions, 0u);
 }
 
 TEST_F(SurplusWaitTest, APodGroupThatComesLaterInTheBurstGetsItsMinimumToo) {

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "actions/job_heaps.h"
+#include "actions/starving_jobs.h"
 #include "actions/task_line.h"
 #include "model/fetch_jobs.h"
 #include "session/action.h"
@@ -134,7 +135,7 @@ class AllocateAction : public Action {
   // Whether the job is ready, that is whether its placements were issued.
   bool AllocateJob(JobId id, QueueId queue, TaskLine& tasks) {
     Session& s = *session_;
-    if (s.surplus_wait.MayHold() && SurplusWaits(id)) return false;
+    if (SurplusWaits(s, id)) return false;
     Statement statement(s);
     PlaceTasks(statement, id, queue, tasks);
     if (s.JobReady(id)) {
@@ -147,18 +148,6 @@ class AllocateAction : public Action {
       statement.Discard();
     }
     return false;
-  }
-
-  // Whether the job has its minimum, and its other pods wait for those of a burst.
-  bool SurplusWaits(JobId id) {
-    Session& s = *session_;
-    const Job& job = s.cluster.jobs[id];
-    if (job.Ready() < std::max(1, job.min_available) || !s.JobReady(id)) return false;
-    if (!s.surplus_wait.Holds(id)) return false;
-    s.trace.Add(
-        {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kSurplusWaits), id.value});
-    if (s.log.V(3)) s.log.Line("Job <{}>: {}", s.cluster.JobKey(id), s.surplus_wait.Why(id));
-    return true;
   }
 
   void PlaceTasks(Statement& statement, JobId id, QueueId queue, TaskLine& tasks) {

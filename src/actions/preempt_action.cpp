@@ -106,6 +106,9 @@ class PreemptAction : public Action {
             {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNotStarving), id.value});
         continue;
       }
+      // There may be free capacity for its pods. Asked of starving jobs alone: a session that is
+      // kept visits no others.
+      if (SurplusWaits(s, id)) continue;
       if (job.has_network_topology) {
         s.trace.Add({TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kNetworkTopology),
                      id.value});

@@ -45,6 +45,7 @@ class ReclaimAction : public Action {
         queues.Push(job.queue);
       }
       if (s.JobStarving(id)) {
+        if (SurplusWaits(s, id)) continue;  // as in preempt
         starving[job.queue.value].Push(id);
       } else {
         s.trace.Add(

@@ -1,5 +1,6 @@
 #include "actions/starving_jobs.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace krafla {
@@ -24,6 +25,18 @@ void NoteHeldBack(Session& s, JobId job) {
       {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kEvictionLimit), job.value});
   if (s.log.V(3))
     s.log.Line("Job <{}>: {}", s.cluster.JobKey(job), s.eviction_limit.WhyHeldBackNow(job));
+}
+
+bool SurplusWaits(Session& s, JobId id) {
+  if (!s.surplus_wait.MayHold()) return false;
+  const Job& job = s.cluster.jobs[id];
+  if (job.Count(TaskStatus::kPending) == 0) return false;
+  if (job.Ready() < std::max(1, job.min_available) || !s.JobReady(id)) return false;
+  if (!s.surplus_wait.Holds(id)) return false;
+  s.trace.Add(
+      {TraceKind::kJobSkipped, 0, static_cast<uint16_t>(SkipCode::kSurplusWaits), id.value});
+  if (s.log.V(3)) s.log.Line("Job <{}>: {}", s.cluster.JobKey(id), s.surplus_wait.Why(id));
+  return true;
 }
 
 bool MayLookForVictims(Session& s, JobId id, std::string_view what) {

@@ -1,4 +1,5 @@
-// The jobs that may look for victims, in their queues: common ground of preempt and reclaim.
+// The jobs that may look for victims, in their queues: common ground of preempt and reclaim; and
+// the rule about pods beyond minMember, which allocate shares.
 #pragma once
 
 #include <vector>
@@ -16,6 +17,10 @@ void NoteSkipped(Session& session, TaskId task, SkipCode code, ReasonCode reason
 
 // … this job had found its nodes, and the eviction limit does not allow the evictions.
 void NoteHeldBack(Session& session, JobId job);
+
+// Whether the job has its minMember, and its other pods wait for those of a burst
+// (session/surplus_wait.h); says so in the decision trace.
+bool SurplusWaits(Session& session, JobId job);
 
 // Whether a job may take part; says why not at the guide's log level. `what`: "preemption",
 // "reclaim".

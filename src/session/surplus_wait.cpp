@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "base/go_duration.h"
@@ -68,6 +69,8 @@ void SurplusWait::Resolve() {
     if (const JobId job = FindJob(cluster_, admission.job); job.valid())
       AddYoung(job, admission.at, static_cast<size_t>(admission.pods));
   for (const JobId job : admitted_) AddYoung(job, now_, cluster_.jobs[job].tasks.size());
+  std::ranges::stable_sort(lacking_, std::ranges::greater{},
+                           [&](JobId job) { return young_.at(job).ends.ns; });
   if (ends && now_ < *ends) return;
 
   // Another burst begins with a job that was admitted after the last one had ended.
@@ -91,10 +94,11 @@ std::optional<SurplusWait::Cause> SurplusWait::FindCause(JobId id) const {
   if (own != young_.end() && burst != causes_.end() && now_ < burst->second.ends &&
       cluster_.jobs[id].tasks.size() > own->second.pods)
     cause = Cause{.ends = burst->second.ends, .lacking = {}, .since = now_};
-  for (const JobId other : lacking_) {
-    const Timestamp ends = young_.at(other).ends;
-    if (other != id && (!cause || cause->ends < ends))
-      cause = Cause{.ends = ends, .lacking = other, .since = now_};
+  const size_t other = !lacking_.empty() && lacking_[0] == id ? 1 : 0;
+  if (other < lacking_.size()) {
+    const Timestamp ends = young_.at(lacking_[other]).ends;
+    if (!cause || cause->ends < ends)
+      cause = Cause{.ends = ends, .lacking = lacking_[other], .since = now_};
   }
   return cause;
 }

@@ -70,7 +70,7 @@ class SurplusWait {
   std::vector<JobId> admitted_;  // in this cycle
   bool resolved_ = false;
   std::unordered_map<JobId, Young> young_;
-  std::vector<JobId> lacking_;  // young ones without their minMember of pods, in order of admission
+  std::vector<JobId> lacking_;  // young ones without their minMember of pods, the latest first
   std::unordered_map<JobId, Cause> causes_;  // of jobs that were asked about
 };
 
