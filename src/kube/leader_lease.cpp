@@ -190,6 +190,17 @@ bool LeaseWatch::IsFree(const LeaseRecord& record, Clock::time_point now) {
   return now - since_ >= duration_;
 }
 
+bool LeaseWatch::MayCreate(Clock::time_point now) {
+  constexpr std::string_view kDeleted = "deleted";  // a state of a Lease has a line break
+  if (seen_.empty()) return true;
+  if (seen_ != kDeleted) {
+    seen_ = kDeleted;
+    since_ = now;
+    return false;
+  }
+  return now - since_ >= duration_;
+}
+
 std::optional<LeaseWatch::Clock::time_point> LeaseWatch::FreeAt() const {
   if (seen_.empty()) return std::nullopt;
   return since_ + duration_;
@@ -363,6 +374,7 @@ bool LeaderLease::ReadAndTake(const ClockReading& asked) {
       channel_.Ask({.target = Path() + "/" + options_.name, .timeout = timeout_});
   Write write = Write::kFailed;
   if (read.status == 404) {
+    if (!MayCreate()) return false;
     write = Create();
   } else if (!read.ok()) {
     NoteFailure("get", read);
@@ -381,7 +393,10 @@ bool LeaderLease::ReadAndTake(const ClockReading& asked) {
 
 // Whether it is ours, or free, as this answer shows it.
 bool LeaderLease::MayTake(const LeaseRecord& record) {
-  const bool ours = record.holder == options_.identity || (held_ && !record.problem.empty());
+  // Our name alone says little: etcd may have been restored to a state of an earlier term.
+  if (!record.holder.empty() && record.holder != options_.identity) asked_to_hold_ = false;
+  const bool ours = (record.holder == options_.identity && (held_ || asked_to_hold_)) ||
+                    (held_ && !record.problem.empty() && record.holder.empty());
   const bool may_take = ours || watch_.IsFree(record, options_.clocks().boot);
   NoteHolder(record.holder);
   if (may_take) return true;
@@ -395,7 +410,15 @@ bool LeaderLease::MayTake(const LeaseRecord& record) {
   return false;
 }
 
+// There is no Lease. A leader creates it again in its term, another replica when the last term that
+// it knows of has run out.
+bool LeaderLease::MayCreate() {
+  if (held_) return MayWrite();
+  return watch_.MayCreate(options_.clocks().boot);
+}
+
 LeaderLease::Write LeaderLease::Create() {
+  asked_to_hold_ = true;
   return Finish("create", channel_.Ask({.method = "POST",
                                         .target = Path(),
                                         .content_type = std::string(kJsonType),
@@ -405,6 +428,7 @@ LeaderLease::Write LeaderLease::Create() {
 
 // Roles made for client-go's leader election allow "update" alone.
 LeaderLease::Write LeaderLease::Take(const LeaseRecord& before) {
+  asked_to_hold_ = true;
   const std::string target = Path() + "/" + options_.name;
   if (!updates_) {
     const HttpResponse patched =

@@ -67,6 +67,9 @@ class LeaseWatch {
 
   // The Lease as an answer of `now` shows it. True: it is held by none, or has run out.
   bool IsFree(const LeaseRecord& record, Clock::time_point now);
+  // The answer of `now` says that there is no Lease. True: it may be created, because no replica
+  // was seen to hold it, or the term of one that renewed it until then has run out.
+  bool MayCreate(Clock::time_point now);
   // When it runs out unless it is renewed; none: it was not seen held.
   std::optional<Clock::time_point> FreeAt() const;
   // When it was seen to change.
@@ -133,6 +136,7 @@ class LeaderLease {
   // True: it is ours, as of now.
   bool TryAcquire();
   bool ReadAndTake(const ClockReading& asked);
+  bool MayCreate();
   Write Create();
   Write Take(const LeaseRecord& before);
   Write Finish(const char* verb, const HttpResponse& written);
@@ -157,6 +161,8 @@ class LeaderLease {
   LeaseWatch watch_;
   std::optional<LeaseRecord> last_;  // as we wrote it, if that is known
   bool held_ = false;
+  // A write that names us as the holder may have been taken, and no other holder was seen since.
+  bool asked_to_hold_ = false;
   bool updates_ = false;  // "patch" is forbidden
   std::string logged_holder_;
   std::string logged_problem_;

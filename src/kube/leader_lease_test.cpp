@@ -224,6 +224,11 @@ class LeaseServer {
     const std::scoped_lock lock(mutex_);
     foreign_ = body;
   }
+  void Delete() {
+    const std::scoped_lock lock(mutex_);
+    foreign_.reset();
+    version_ = 0;
+  }
   void Forbid(const std::string& verb) {
     const std::scoped_lock lock(mutex_);
     forbidden_ = verb;
@@ -456,6 +461,56 @@ TEST(LeaderElection, AStandbyTakesOverSoonAfterTheLeaseHasRunOut) {
   const auto took = LeaderLease::Clock::now() - begin;
   EXPECT_GE(took, std::chrono::milliseconds(1000));
   EXPECT_LE(took, std::chrono::milliseconds(3000)) << "it looks when the Lease runs out";
+}
+
+constexpr const char* kHeldByAnother =
+    R"({"metadata":{"resourceVersion":"77"},"spec":{)"
+    R"("holderIdentity":"other","renewTime":"t","leaseDurationSeconds":1}})";
+
+// The leader may not have noticed yet: its term runs.
+TEST(LeaderElection, AStandbyCreatesADeletedLeaseWhenItsTermHasRunOut) {
+  LeaseServer server;
+  server.SetBody(kHeldByAnother);
+  const auto lease = server.Start(server.Options("us"));
+  ASSERT_TRUE(server.Eventually([&] { return server.Logged("leader lease held by \"other\""); }));
+  server.Delete();
+  const auto begin = LeaderLease::Clock::now();
+  ASSERT_TRUE(server.Eventually([&] { return lease->MayWrite(); }));
+  EXPECT_GE(LeaderLease::Clock::now() - begin, std::chrono::milliseconds(1000));
+}
+
+TEST(LeaderElection, ALeaderCreatesItsDeletedLeaseAtOnce) {
+  LeaseServer server;
+  const auto lease = server.Start(server.Options("us"));
+  ASSERT_TRUE(server.Eventually([&] { return lease->MayWrite(); }));
+  server.Delete();
+  ASSERT_TRUE(server.Eventually([&] {
+    const std::vector<std::string> writes = server.Writes();
+    return std::count(writes.begin(), writes.end(), "create") == 2;
+  }));
+  EXPECT_TRUE(lease->MayWrite());
+  EXPECT_FALSE(server.Logged("lost leader lease"));
+}
+
+// As after a restore of etcd: another replica has taken the Lease since, and its term runs.
+TEST(LeaderElection, ALeaseThatNamesUsIsNotOursBeforeWeAskedForIt) {
+  LeaseServer server;
+  server.SetBody(R"({"metadata":{"resourceVersion":"77"},"spec":{)"
+                 R"("holderIdentity":"us","renewTime":"t","leaseDurationSeconds":1}})");
+  const auto begin = LeaderLease::Clock::now();
+  const auto lease = server.Start(server.Options("us"));
+  ASSERT_TRUE(server.Eventually([&] { return lease->MayWrite(); }));
+  EXPECT_GE(LeaderLease::Clock::now() - begin, std::chrono::milliseconds(1000));
+}
+
+TEST(LeaderElection, AnUnreadableFieldDoesNotHideThatAnotherReplicaHoldsTheLease) {
+  LeaseServer server;
+  const auto lease = server.Start(server.Options("us"));
+  ASSERT_TRUE(server.Eventually([&] { return lease->MayWrite(); }));
+  server.SetBody(
+      R"({"metadata":{"resourceVersion":"77"},"spec":{"holderIdentity":"other","renewTime":3}})");
+  EXPECT_TRUE(server.Eventually([&] { return server.Logged("lost leader lease"); }));
+  EXPECT_FALSE(lease->MayWrite());
 }
 
 // A leader that can no longer renew has nothing under way when it says that it has lost.
