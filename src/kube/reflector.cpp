@@ -281,6 +281,11 @@ bool Reflector::OnLine(std::string_view line) {
     NoteUnreadable("watch", event.error().message, line);
     return true;
   }
+  // Asked for while this watch was open: bookmarks come once a minute, and not from every server.
+  if (list_again_ && !version_.empty()) {
+    broken_ = too_old_ = true;
+    return true;
+  }
   switch (event->type) {
     case WatchEventType::kError:
       if (event->error_code == 0) {
@@ -292,7 +297,7 @@ bool Reflector::OnLine(std::string_view line) {
       last_problem_ = event->error_message;
       return true;
     case WatchEventType::kBookmark:
-      if (!version_.empty() && (list_again_ || IsBehind(event->head.resource_version))) {
+      if (!version_.empty() && IsBehind(event->head.resource_version)) {
         broken_ = too_old_ = true;
         return true;
       }

@@ -74,6 +74,10 @@ class ReflectorTest : public ::testing::Test {
     }
     response.set_chunked_content_provider(
         "application/json", [this, answer](size_t, httplib::DataSink& sink) mutable {
+          if (answer.lines.empty()) {
+            const std::scoped_lock lock(mutex);
+            answer.lines = std::exchange(late, {});
+          }
           for (const std::string& line : std::exchange(answer.lines, {})) {
             // In two pieces, as a network might.
             const std::string text = line + "\n";
@@ -163,6 +167,7 @@ class ReflectorTest : public ::testing::Test {
   std::mutex mutex;
   std::vector<Answer> answers;
   int server_version = 1'000'000;
+  Lines late;                // for a watch that is open
   bool watches_end = false;  // at once, without one of the answers
   Lines queries;
   Lines log;
@@ -433,6 +438,19 @@ TEST_F(ReflectorTest, AListThatIsAskedForFollowsWhenTheWatchEnds) {
   EXPECT_EQ(Receive(2), (Lines{"begin", "end"}));
   reflector->ListAgain();
   EXPECT_EQ(Receive(2), (Lines{"begin", "end"}));
+}
+
+TEST_F(ReflectorTest, AListThatIsAskedForFollowsTheNextEvent) {
+  answers = {{.lines = {Bookmark(10, true)}, .ends = false},
+             {.lines = {Event("ADDED", "b", 12), Bookmark(12, true)}, .ends = false}};
+  Start();
+  EXPECT_EQ(Receive(2), (Lines{"begin", "end"}));
+  reflector->ListAgain();
+  {
+    const std::scoped_lock lock(mutex);
+    late = {Event("ADDED", "a", 11)};
+  }
+  EXPECT_EQ(Receive(3), (Lines{"begin", "b", "end"})) << "without waiting for a bookmark";
 }
 
 TEST_F(ReflectorTest, TheEndOfAListSaysItsVersion) {
