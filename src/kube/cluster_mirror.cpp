@@ -75,8 +75,10 @@ class ClusterMirror::Sink final : public OverlaySink {
     return mirror_.lone_.Note(Key(task.ns, task.name), strings().Text(task.uid), mirror_.owned_,
                               mirror_.SteadyNs());
   }
+  // One that is being bound would wait again if its binding fails.
   void NeedsNoGroup(const Task& task) override {
-    if (!mirror_.lone_.empty()) mirror_.lone_.Forget(Key(task.ns, task.name));
+    if (!mirror_.lone_.empty() && task.status != TaskStatus::kBinding)
+      mirror_.lone_.Forget(Key(task.ns, task.name));
   }
 
   ClusterMirror& mirror_;
@@ -249,7 +251,10 @@ bool ClusterMirror::ReleaseLonePods() {
 }
 
 void ClusterMirror::SetGroupWait(const std::string& pod, GroupWait wait) {
-  if (!sink_->SetAwaitsGroup(pod, wait != GroupWait::kNone) || !observer_) return;
+  bool is_set = false;
+  if (!ChangeFacts([&] { is_set = sink_->SetAwaitsGroup(pod, wait != GroupWait::kNone); }))
+    is_set = true;  // it came as far as the facts, which may have been changed already
+  if (!is_set || !observer_) return;
   RecordedChange change{.what = RecordedChange::What::kMark, .kind = "Pod", .key = pod};
   if (wait == GroupWait::kNone) {
     change.phase = JobPhase::kPending;
@@ -287,22 +292,57 @@ void ClusterMirror::Decode(ObjectMessage& message, const std::string& key) {
   }
   std::optional<std::string> check;
   if (message.failed_check.empty()) {
-    check = RunRecovering([&] {
-      if (options_.before_taking) options_.before_taking(message.kind, key, false);
-      Take(message, key);
-    });
-    if (check) StartAfresh();
+    check = TryTaking(message, key);
   } else {
     check = std::move(message.failed_check);
   }
   if (check) {
     ++failed_checks_;
     Tell(Hold(message.kind, key, *check, &message));
-  } else if (entry != nullptr && std::exchange(entry->held, false)) {
+  } else if (entry != nullptr && entry->held && LastWasTaken()) {
+    entry->held = false;
     entry->instead = "its newer version counts";
-    if (message.kind == WatchedKind::kPod) quarantine_.FreeNodesOf(key);
+    if (message.kind == WatchedKind::kPod) FreeNodesOf(key);
     Tell(*entry);
   }
+}
+
+// The check that failed; nothing: the object is taken, or could not be read.
+std::optional<std::string> ClusterMirror::TryTaking(ObjectMessage& message,
+                                                    const std::string& key) {
+  const auto take = [&] {
+    if (options_.before_taking) options_.before_taking(message.kind, key, false);
+    Take(message, key);
+  };
+  std::optional<std::string> check = RunRecovering(take);
+  if (!check) return std::nullopt;
+  StartAfresh();
+  // The fault may be one of the tables, or of the numbers of this kind's sender: once more without
+  // both.
+  message.parcel.reset();
+  if (std::optional<std::string> again = RunRecovering(take)) {
+    StartAfresh();
+    return again;
+  }
+  NoteCured(*check);
+  return std::nullopt;
+}
+
+void ClusterMirror::NoteCured(const std::string& check) {
+  ++failed_checks_;
+  if (options_.log)
+    options_.log(
+        fmt::format("internal check failed; the tables are rebuilt check={}", LogQuoted(check)));
+}
+
+// False: a check failed on the way, and the change was made in the facts alone.
+bool ClusterMirror::ChangeFacts(const std::function<void()>& change) {
+  const std::optional<std::string> check = RunRecovering(change);
+  if (!check) return true;
+  StartAfresh();
+  change();  // there are no tables to follow
+  NoteCured(*check);
+  return false;
 }
 
 void ClusterMirror::Take(ObjectMessage& message, const std::string& key) {
@@ -422,20 +462,12 @@ void ClusterMirror::Remove(WatchedKind kind, const std::string& key) {
     if (was_held) Tell(*entry);
     quarantine_.Erase(kind, key);
   }
-  if (kind == WatchedKind::kPod) quarantine_.FreeNodesOf(key);
+  if (kind == WatchedKind::kPod) FreeNodesOf(key);
   TakeOut(kind, key);
 }
 
 void ClusterMirror::TakeOut(WatchedKind kind, const std::string& key) {
-  const auto take_out = [&] { sink_->Remove(InfoOf(kind).name, key); };
-  if (const std::optional<std::string> check = RunRecovering(take_out)) {
-    StartAfresh();
-    take_out();  // of the facts alone: there are no tables to follow
-    ++failed_checks_;
-    if (options_.log)
-      options_.log(
-          fmt::format("internal check failed; the tables are rebuilt check={}", LogQuoted(*check)));
-  }
+  ChangeFacts([&] { sink_->Remove(InfoOf(kind).name, key); });
   if (observer_)
     observer_({.what = RecordedChange::What::kGone, .kind = InfoOf(kind).name, .key = key});
 }

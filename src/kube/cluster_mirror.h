@@ -9,8 +9,8 @@
 //   - Which objects are quarantined: an internal check failed while they were handled. Until they
 //     change they are left out, or something that is safe counts in their place.
 //   - That etcd was restored from a backup: then the lists are the truth, although their objects
-//     are older than what was seen, and what was expected is dropped (kube/rollback_watch.h says how
-//     that is noticed).
+//     are older than what was seen, and what was expected is dropped (kube/rollback_watch.h says
+//     how that is noticed).
 // An object that cannot be read is named once and left as it was.
 //
 // Owned by the scheduling thread.
@@ -82,6 +82,9 @@ class ClusterMirror {
   // Tries newer versions of quarantined objects whose pause is over.
   void RetryQuarantined();
   const Quarantine& quarantine() const { return quarantine_; }
+  // Nodes that were left out because of a pod that counts, or is gone, since the last call: whoever
+  // can asks the server for each, and applies the answer as kReread.
+  std::vector<std::string> TakeNodesToRead() { return std::exchange(nodes_to_read_, {}); }
   // Whether the object is quarantined, and by which check; empty: it is not.
   std::string_view WhyQuarantined(WatchedKind kind, const std::string& key) const;
   // Called for each entry that is held from now on, or no longer is.
@@ -106,7 +109,9 @@ class ClusterMirror {
   // When that is to be done next, by the steady clock.
   std::optional<int64_t> next_release_ns() const { return lone_.next_ns(); }
   // Why the pod ("namespace/name") waits for its PodGroup; kNone: it does not.
-  GroupWait WaitForGroup(const std::string& pod) const { return lone_.Find(pod); }
+  GroupWait WaitForGroup(const std::string& pod) const {
+    return expected_.contains(pod) ? GroupWait::kNone : lone_.Find(pod);
+  }
   // Volcano's controllers were seen; known only while the policy is `auto`.
   bool controllers_seen() const { return lone_.controllers_seen(); }
 
@@ -183,7 +188,10 @@ class ClusterMirror {
   int64_t SteadyNs() const;
   void LookForControllers(WatchedKind kind, const std::string& key, const ObjectHead& head);
   void SetGroupWait(const std::string& pod, GroupWait wait);
+  std::optional<std::string> TryTaking(ObjectMessage& message, const std::string& key);
   void Take(ObjectMessage& message, const std::string& key);
+  void NoteCured(const std::string& check);
+  bool ChangeFacts(const std::function<void()>& change);
   bool LastWasTaken() const;
   void TakeOut(WatchedKind kind, const std::string& key);
   // A check failed: what it left half-changed is rebuilt.
@@ -194,6 +202,7 @@ class ClusterMirror {
   void Substitute(Quarantine::Entry& entry, const ObjectMessage* message);
   bool TakeStandIn(WatchedKind kind, const std::string& key, const std::string& json);
   void LeaveOutNodeOf(const Quarantine::Entry& pod, const std::string& node);
+  void FreeNodesOf(const std::string& pod);
   void Tell(const Quarantine::Entry& entry) {
     if (quarantine_listener_) quarantine_listener_(entry);
   }
@@ -223,6 +232,7 @@ class ClusterMirror {
   std::unordered_set<std::string> reported_;
   uint64_t malformed_ = 0;
   Quarantine quarantine_;
+  std::vector<std::string> nodes_to_read_;
   std::function<void(const Quarantine::Entry& entry)> quarantine_listener_;
   uint64_t failed_checks_ = 0;
 };

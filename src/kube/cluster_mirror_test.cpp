@@ -208,6 +208,19 @@ TEST_F(ClusterMirrorTest, APodWithoutPodGroupIsAGroupOfOne) {
   EXPECT_EQ(mirror->live().cluster().jobs.size(), 0u);
 }
 
+TEST_F(ClusterMirrorTest, AnOwnedPodWhoseBindingFailedDoesNotWaitAgain) {
+  See(WatchedKind::kPod, OwnedPod("p1"));
+  steady_ns += LonePods::kOwnedPodDelayNs;
+  EXPECT_TRUE(mirror->ReleaseLonePods());
+  mirror->ExpectBinding("a/p1", "u-p1", "n1");
+  See(WatchedKind::kPod, OwnedPod("p1", 2));  // an update of its status, meanwhile
+  mirror->ForgetExpectation("a/p1", "u-p1");
+  See(WatchedKind::kPod, OwnedPod("p1", 2), What::kReread);
+  EXPECT_EQ(mirror->WaitForGroup("a/p1"), GroupWait::kNone);
+  EXPECT_EQ(mirror->next_release_ns(), std::nullopt);
+  EXPECT_EQ(mirror->live().cluster().jobs.size(), 1u);
+}
+
 TEST_F(ClusterMirrorTest, APodWithAnOwnerIsScheduledAloneOnlyAfterADelay) {
   See(WatchedKind::kPod, OwnedPod("p1"));
   EXPECT_EQ(Jobs(), 0u) << "its PodGroup may be created";

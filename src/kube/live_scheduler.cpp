@@ -105,7 +105,36 @@ bool LiveScheduler::Take(Clock::time_point until) {
   parts_.mirror.RetryQuarantined();
   Enter("reading answers");
   for (auto& task : batch.tasks) task();
+  ReadNodesAgain();
   return !stop_;
+}
+
+void LiveScheduler::ReadNodesAgain() {
+  for (const std::string& node : parts_.mirror.TakeNodesToRead())
+    ReadNodeAgain(node, std::string(parts_.mirror.UidOf(WatchedKind::kNode, node)), 0);
+}
+
+void LiveScheduler::ReadNodeAgain(const std::string& name, const std::string& uid, int attempt) {
+  // Another version may have come, or the node be gone.
+  if (parts_.mirror.UidOf(WatchedKind::kNode, name) != uid ||
+      parts_.mirror.WhyQuarantined(WatchedKind::kNode, name).empty())
+    return;
+  parts_.client.Send(
+      {.target = fmt::format("{}/{}", InfoOf(WatchedKind::kNode).path, name),
+       .urgency = Urgency::kEvict},
+      [this, name, uid, attempt](const HttpResponse& response) {
+        ObjectMessage message{
+            ObjectMessage::What::kReread, WatchedKind::kNode, Padded(response.body), {}};
+        if (response.ok())
+          if (Result<ObjectHead> head = parser_.ParseHead(message.object))
+            message.head = std::move(*head);
+        if (response.ok() && message.head.uid == uid)
+          return parts_.mirror.Apply(std::move(message));
+        if (!IsTransient(response)) return;  // the watch will show it
+        parts_.client.After(std::max(response.retry_after.value_or(milliseconds(0)),
+                                     milliseconds(500) * (1 << std::min(attempt, 7))),
+                            [this, name, uid, attempt] { ReadNodeAgain(name, uid, attempt + 1); });
+      });
 }
 
 bool LiveScheduler::IsKnown(const ObjectMessage& message) const {
@@ -268,9 +297,13 @@ void LiveScheduler::OnCycle(Session& session, const std::vector<JobPhaseChange>&
   std::vector<EvictOrder> evictions;
   for (size_t i = 0; i < session.plan.evictions.size(); ++i) {
     const Eviction& eviction = session.plan.evictions[i];
+    std::string headline = "evicted";
+    if (const std::optional<std::string> check =
+            RunRecovering([&] { headline = EvictionHeadline(session, i); }))
+      quarantine_reports_.ReportingFailed(*check);
     EvictOrder order{
         .pod = RefOf(c, eviction.task),
-        .message = EvictionHeadline(session, i),
+        .message = std::move(headline),
         .group = GroupRefOf(c, c.tasks[eviction.task].job),
         .for_pod = RefOf(c, eviction.for_task),
         .node = eviction.node.valid() ? std::string(c.NodeName(eviction.node)) : std::string()};

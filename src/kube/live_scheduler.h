@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "kube/api_text.h"
 #include "kube/clock_reports.h"
 #include "kube/clock_skew.h"
 #include "kube/clocks.h"
@@ -83,8 +84,12 @@ class LiveScheduler final : public DecisionSink {
   void SetConfig(SchedulerConfig config);
   // One cycle, due or not, and what follows from it.
   void RunCycle(Timestamp now);
-  // Reports which objects are quarantined since the last call.
-  void FollowQuarantine() { quarantine_reports_.Follow(options_.may_write()); }
+  // Reports which objects are quarantined since the last call, and asks for nodes that are not left
+  // out any longer.
+  void FollowQuarantine() {
+    ReadNodesAgain();
+    quarantine_reports_.Follow(options_.may_write());
+  }
 
   void OnCycle(Session& session, const std::vector<JobPhaseChange>& phases) override;
 
@@ -100,6 +105,9 @@ class LiveScheduler final : public DecisionSink {
   bool GivesUp();
   bool LeaveOut(const SchedulingLoop::BrokenObject& object);
   void CheckConfig();
+  // What is left out no longer: the watch says nothing about an object that does not change.
+  void ReadNodesAgain();
+  void ReadNodeAgain(const std::string& name, const std::string& uid, int attempt);
   void CreateMissingQueues();
   void CreateQueue(const std::string& name, bool reclaimable, int attempt);
   bool Idle() const;
@@ -117,6 +125,7 @@ class LiveScheduler final : public DecisionSink {
   bool queues_checked_ = false;
   bool led_ = false;
   bool has_led_ = false;  // at any time: the news of a pause count when it leads again
+  ApiTextParser parser_;
   EvictionReports eviction_reports_;
   QuarantineReports quarantine_reports_;
   std::optional<Clock::time_point> no_cycle_since_;

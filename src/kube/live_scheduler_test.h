@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "kube/live_scheduler.h"
 #include "kube/scripted_client_test.h"
 #include "scheduler/vocabulary.h"
@@ -36,6 +37,9 @@ tiers:
   LiveSchedulerTest() {
     MirrorOptions options;
     for (const WatchedKindInfo& info : kWatchedKinds) options.kinds.push_back(info.kind);
+    options.before_taking = [this](WatchedKind kind, const std::string& key, bool) {
+      KRAFLA_CHECK(broken != fmt::format("{} {}", InfoOf(kind).name, key), "on purpose");
+    };
     mirror.emplace(std::move(options));
     events.emplace(client, EventRecorder::Options{});
     effects.emplace(client, *mirror, *events,
@@ -55,7 +59,7 @@ tiers:
       mirror->Apply({What::kSyncBegins, info.kind, {}, {}});
     SeeNamespaceAndQueues();
     See(WatchedKind::kNode,
-        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":)"
+        R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"n"},"status":{"allocatable":)"
         R"({"cpu":"2","memory":"8Gi","pods":"10"}}})");
     for (const WatchedKindInfo& info : kWatchedKinds)
       mirror->Apply({What::kSyncEnds, info.kind, {}, {}});
@@ -105,6 +109,7 @@ tiers:
     while (client.open() != 0) client.Answer(200);
   }
 
+  std::string broken;  // "Kind key" of an object that cannot be taken
   ScriptedClient client;
   ApiTextParser parser;
   Inbox inbox;

@@ -105,6 +105,10 @@ bool ClusterMirror::TakeStandIn(WatchedKind kind, const std::string& key, const 
   return false;
 }
 
+void ClusterMirror::FreeNodesOf(const std::string& pod) {
+  for (std::string& node : quarantine_.FreeNodesOf(pod)) nodes_to_read_.push_back(std::move(node));
+}
+
 // What the pod uses is unknown: no pod is placed beside it.
 void ClusterMirror::LeaveOutNodeOf(const Quarantine::Entry& pod, const std::string& node) {
   if (UidOf(WatchedKind::kNode, node).empty()) return;

@@ -55,12 +55,15 @@ std::optional<Quarantine::Clock::time_point> Quarantine::NextDue() const {
   return next;
 }
 
-void Quarantine::FreeNodesOf(const std::string& pod) {
+std::vector<std::string> Quarantine::FreeNodesOf(const std::string& pod) {
+  std::vector<std::string> to_read;
   for (auto& [name, entry] : entries_) {
     if (entry.kind != WatchedKind::kNode || entry.because_of != pod) continue;
     entry.because_of.clear();
     entry.retry_at = {};
+    if (entry.held && entry.newer == nullptr) to_read.push_back(entry.key);
   }
+  return to_read;
 }
 
 size_t Quarantine::Count(WatchedKind kind) const {

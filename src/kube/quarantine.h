@@ -52,8 +52,9 @@ class Quarantine {
   std::vector<std::unique_ptr<ObjectMessage>> TakeDue(Clock::time_point now);
   // When TakeDue has something again.
   std::optional<Clock::time_point> NextDue() const;
-  // Nodes that were left out because of this pod are tried again at their next version.
-  void FreeNodesOf(const std::string& pod);
+  // Nodes that were left out because of this pod may be tried again. Those of which no newer
+  // version was seen: they have to be read again.
+  std::vector<std::string> FreeNodesOf(const std::string& pod);
 
   size_t Count(WatchedKind kind) const;
   // By kind and name.

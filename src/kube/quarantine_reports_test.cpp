@@ -38,6 +38,27 @@ class QuarantineReportsTest : public LiveSchedulerTest {
   const bool before_ = RecoveryScope::Enabled();
 };
 
+// The watch says nothing about a node that does not change.
+TEST_F(QuarantineReportsTest, ANodeThatWasLeftOutForAPodIsReadAgainWhenThePodIsGone) {
+  broken = "Pod a/bad";
+  SeePod("bad", "bad", "n1");
+  EXPECT_EQ(mirror->live().cluster().nodes_by_name.size(), 0u);
+  scheduler->FollowQuarantine();
+  AnswerAll();
+  broken.clear();
+  mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = "bad"}});
+  client.TakeRequests();
+  scheduler->FollowQuarantine();
+  EXPECT_EQ(client.TakeRequests(), Lines{"GET /api/v1/nodes/n1"});
+  client.Answer(503);
+  client.Pass(std::chrono::seconds(2));
+  client.Answer(
+      200,
+      R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","uid":"n","resourceVersion":"99"},)"
+      R"("status":{"allocatable":{"cpu":"2","memory":"8Gi","pods":"10"}}})");
+  EXPECT_EQ(mirror->live().cluster().nodes_by_name.size(), 1u);
+}
+
 TEST_F(QuarantineReportsTest, ABrokenPodGroupIsNamedAndTheRestIsBound) {
   SeeGroup("bad", 1, R"({"phase":"Inqueue"})");
   SeePod("bad-0", "bad");

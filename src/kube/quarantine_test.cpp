@@ -29,6 +29,7 @@ class MirrorQuarantine : public ::testing::Test {
     options.clock = [this] { return now; };
     options.before_taking = [this](WatchedKind kind, const std::string& key, bool stand_in) {
       const std::string title = fmt::format("{} {}", InfoOf(kind).name, key);
+      KRAFLA_CHECK(stand_in || broken_once.erase(title) == 0, title);
       KRAFLA_CHECK(!(stand_in ? broken_stand_ins : broken).contains(title), title);
     };
     mirror.emplace(std::move(options));
@@ -91,6 +92,7 @@ class MirrorQuarantine : public ::testing::Test {
 
   std::set<std::string> broken;
   std::set<std::string> broken_stand_ins;
+  std::set<std::string> broken_once;
   Lines told;
   Lines recorded;
   Quarantine::Clock::time_point now{};
@@ -129,6 +131,44 @@ TEST_F(MirrorQuarantine, APodOnANodeKeepsItsCapacityAndIsNeverAVictim) {
   See(WatchedKind::kPod, Pod("bad", 2, "n1", "Succeeded"));
   EXPECT_EQ(IdleCpu(), 4000);
   EXPECT_EQ(recorded.back(), "gone Pod a/bad");
+}
+
+// The fault was one of the tables, which are rebuilt: the object that happened to arrive is fine.
+TEST_F(MirrorQuarantine, ACheckThatFailsOnlyOnceQuarantinesNothing) {
+  broken_once = {"Pod a/good"};
+  See(WatchedKind::kPod, Pod("good", 1, "n1", "Running"));
+  EXPECT_EQ(broken_once.size(), 0u);
+  EXPECT_EQ(Told(), Lines{});
+  EXPECT_EQ(recorded.back(), "put Pod a/good");
+  EXPECT_TRUE(Facts("good")->ours);
+  EXPECT_EQ(IdleCpu(), 2500);
+  EXPECT_EQ(mirror->failed_checks(), 1u);
+}
+
+TEST_F(MirrorQuarantine, ANewerVersionThatCannotBeReadDoesNotEndTheQuarantine) {
+  broken = {"Pod a/bad"};
+  See(WatchedKind::kPod, Pod("bad", 1, "n1", "Running"));
+  Told();
+  broken.clear();
+  now += seconds(10);
+  See(WatchedKind::kPod, Object("v1", "Pod", "a", "bad", R"("spec":7)", 2));
+  EXPECT_EQ(Told(), Lines{});
+  EXPECT_EQ(mirror->quarantine().Count(WatchedKind::kPod), 1u);
+  EXPECT_EQ(IdleCpu(), 2500);
+  See(WatchedKind::kPod, Pod("bad", 3, "n1", "Running"));
+  EXPECT_EQ(Told(), Lines{"Pod a/bad ended"});
+}
+
+// The watch says nothing about a node that does not change.
+TEST_F(MirrorQuarantine, ANodeThatWasLeftOutForAPodIsReadAgainWhenThePodIsGone) {
+  broken = broken_stand_ins = {"Pod a/bad"};
+  See(WatchedKind::kPod, Pod("bad", 1, "n1", "Running"));
+  EXPECT_EQ(mirror->TakeNodesToRead(), Lines{});
+  Lose(WatchedKind::kPod, "a", "bad");
+  EXPECT_EQ(mirror->TakeNodesToRead(), Lines{"n1"});
+  See(WatchedKind::kNode, Node(), What::kReread);
+  EXPECT_EQ(IdleCpu(), 4000);
+  EXPECT_EQ(mirror->quarantine().Held().size(), 0u);
 }
 
 TEST_F(MirrorQuarantine, APodThatIsBeingBoundCountsOnItsNode) {

@@ -75,6 +75,25 @@ TEST_F(QueueStatusTest, AnEmptyQueueLosesWhatItNoLongerHolds) {
   EXPECT_EQ(LastStatusOf("default"), "");
 }
 
+// What was found to be written already is not looked at again; a wish that came between is dropped.
+TEST_F(QueueStatusTest, AQueueThatIsBackToWhatTheServerSaysIsNotWritten) {
+  SeeGroupIn("default", "g", 1);
+  SeePod("p", "g", "n1");
+  Cycle();
+  EXPECT_NE(LastStatusOf("default"), "");
+  AnswerAll();
+  SeeQueue("default", "", R"({"state":"Open","allocated":{"cpu":"1","memory":"0","pods":"1"}})");
+  Cycle();
+  Cycle();
+  client.TakeRequests();
+  SeePod("p2", "g", "n1");
+  Cycle();
+  mirror->Apply({What::kGone, WatchedKind::kPod, {}, {.ns = "a", .name = "p2"}});
+  Cycle();
+  client.Pass(milliseconds(5000));
+  EXPECT_EQ(LastStatusOf("default"), "");
+}
+
 TEST_F(QueueStatusTest, PipelinedPodsHoldNothingYetAndParentsHaveTheSum) {
   SeeQueue("org", "root", "{}");
   SeeQueue("team", "org", "{}");

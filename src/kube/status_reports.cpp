@@ -99,15 +99,15 @@ StatusReports::StatusReports(ApiClient& client, ClusterMirror& mirror, EventReco
                      memos_.erase(key);
                      refused_.push_back(key);
                    }}),
-      stranded_(client, writer_,
-                {.grace = options_.grace,
-                 .log = options_.log,
-                 .wait_for_group = [this](const std::string& pod) {
-                   return mirror_.WaitForGroup(pod);
-                 },
-                 .why_quarantined = [this](WatchedKind kind, const std::string& key) {
-                   return std::string(mirror_.WhyQuarantined(kind, key));
-                 }}) {}
+      stranded_(
+          client, writer_,
+          {.grace = options_.grace,
+           .log = options_.log,
+           .wait_for_group = [this](const std::string& pod) { return mirror_.WaitForGroup(pod); },
+           .why_quarantined =
+               [this](WatchedKind kind, const std::string& key) {
+                 return std::string(mirror_.WhyQuarantined(kind, key));
+               }}) {}
 
 void StatusReports::Flush() {
   std::vector<WaitingMemo*> held;
@@ -212,15 +212,27 @@ void StatusReports::ReportQueues(const Session& session) {
     const std::string name(c.QueueName(id));
     const std::string* current = mirror_.StatusOf(WatchedKind::kQueue, name);
     if (current == nullptr) continue;  // Assumed by the builder; there is nothing to write to.
+    // Most queues do not change from one cycle to the next, and reading JSON is not free.
+    if (const auto written = written_queues_.find(name);
+        written != written_queues_.end() && written->second.status == *current &&
+        written->second.allocated.SameAs(allocated[id]))
+      continue;
     if (allocated[id].IsEmpty() && !session.queue_reports[id].known &&
         !reported_queues_.contains(name) && !HasAllocated(*current))
       continue;
     reported_queues_.insert(name);
-    writer_.WriteQueue(name, QueueStatusPatch(*current, allocated[id], c.kinds), *current);
+    std::optional<std::string> patch = QueueStatusPatch(*current, allocated[id], c.kinds);
+    if (patch) {
+      written_queues_.erase(name);
+    } else {
+      written_queues_[name] = {*current, allocated[id]};
+    }
+    writer_.WriteQueue(name, std::move(patch), *current);
   }
   std::erase_if(reported_queues_, [&](const std::string& name) {
     if (c.FindQueue(name).valid()) return false;
     writer_.ForgetQueue(name);
+    written_queues_.erase(name);
     return true;
   });
 }

@@ -118,6 +118,12 @@ class StatusReports {
   StatusWriter writer_;
   StrandedReports stranded_;
   std::set<std::string> reported_queues_;
+  struct WrittenQueue {
+    std::string status;
+    Resource allocated;
+  };
+  // Queues whose status says what is allocated, as both were last looked at.
+  std::unordered_map<std::string, WrittenQueue> written_queues_;
   std::unordered_map<std::string, GroupMemo> memos_;  // by key
   std::vector<std::string> refused_;                  // keys of PodGroups to look at once more
   struct TextHash {
