@@ -39,29 +39,33 @@ class Bursts(ClusterTestCase):
         return thread
 
     def burst(self, delays_s, gap_s):
+        """How many pods of each job were bound, and how long it took to create all of them."""
+        begin = time.time()
         workers = []
         for job, delay_s in zip("abc", delays_s):
             workers.append(self.create_slowly(job, 12, 2, delay_s))
             time.sleep(gap_s)
         for worker in workers:
             worker.join()
+        created_s = time.time() - begin
         self.wait_bound(12)
-        return {job: len(self.bound(prefix=job + "-")) for job in "abc"}
+        return {job: len(self.bound(prefix=job + "-")) for job in "abc"}, created_s
 
     def test_each_job_of_a_burst_gets_its_gang(self):
         trials = [((0.005, 0.005, 0.005), 0.0), ((0.005, 0.02, 0.04), 0.0),
                   ((0.04, 0.02, 0.005), 0.02), ((0.005, 0.005, 0.05), 0.05),
                   ((0.01, 0.01, 0.01), 0.1)]
         scheduler = self.scheduler(CONFIG)
-        for delays_s, gap_s in trials:
+        for delays_s, gap_s in trials * 3:
             self.empty_cluster()
             self.queue("default")
             for i in range(3):
                 self.node(f"n{i}", cpu="4")
-            bound = self.burst(delays_s, gap_s)
-            # 4/4/4, unless this machine takes longer than a second to create the pods.
-            print(bound, (delays_s, gap_s), flush=True)
-            self.assertGreaterEqual(min(bound.values()), 2, (bound, delays_s, gap_s))
+            bound, created_s = self.burst(delays_s, gap_s)
+            print(bound, (delays_s, gap_s), f"created in {created_s:.2f} s", flush=True)
+            # Pods that come later than the schedule period (1 s) may find that the rest is taken.
+            least = 4 if created_s < 0.95 else 2
+            self.assertGreaterEqual(min(bound.values()), least, (bound, delays_s, gap_s, created_s))
         self.assertGreater(scheduler.metric("krafla_burst_waits_total"), 0)
 
     def test_a_single_pod_does_not_wait_for_a_burst(self):

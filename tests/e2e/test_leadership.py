@@ -212,6 +212,22 @@ class Leadership(ClusterTestCase):
         self.job("high", 1, priority="high")
         self.stays("nothing is evicted", lambda: self.audited("delete") == [], 4)
 
+    def test_with_no_bound_on_clock_skew_the_cooldown_ends_by_the_leaders_clock(self):
+        """The same cluster as in the test before: there nothing but the skew keeps the pod."""
+        self.node("n1", cpu="1")
+        self.priority_class("low", 10)
+        self.priority_class("high", 1000)
+        clocks, _ = self.shifted(
+            CONFIG.replace("- name: conformance", "- name: conformance\n  - name: cdp"),
+            flags=("--max-clock-skew=0",))
+        self.job("low", 1, min_member=0, priority="low",
+                 pod_annotations={"volcano.sh/cooldown-time": "30m"})
+        self.wait_running(1, prefix="low")
+        self.job("high", 1, priority="high")
+        self.stays("the cooldown protects it", lambda: self.audited("delete") == [], 2)
+        clocks.shift(wall_s=7200)
+        eventually("it is evicted", lambda: len(self.audited("delete")) == 1, 30)
+
     def test_a_clock_that_is_set_back_changes_no_evict_period(self):
         self.node("rz", cpu="8", labels={"volcano.sh/revocable-zone": "rz1"})
         clocks, scheduler = self.shifted(tdm(ALWAYS, "8s"), flags=("--max-clock-skew=0",))
