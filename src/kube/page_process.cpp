@@ -22,6 +22,7 @@
 #include "base/check.h"
 #include "base/escape.h"
 #include "base/log_text.h"
+#include "base/sanitized.h"
 
 extern char** environ;
 
@@ -410,7 +411,7 @@ void ApplyLimits(const PageProcessLimits& limits) {
   limit(RLIMIT_CORE, 0, 0);
   // The first ends it with SIGXCPU, which says why.
   limit(RLIMIT_CPU, static_cast<rlim_t>(limits.seconds), static_cast<rlim_t>(limits.seconds) + 5);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef KRAFLA_SANITIZED
   // Sanitizers reserve terabytes.
   limit(RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes);
   const rlim_t space = limits.memory_bytes + kAddressSpaceBesideData;

@@ -21,6 +21,7 @@
 #include <map>
 #include <string>
 
+#include "kube/api_text.h"
 #include "kube/inbox.h"
 
 namespace krafla {
@@ -44,9 +45,9 @@ class RollbackWatch {
   bool listing() const { return listing_; }
   // What a list shows of an object of which more is known, or expected.
   void Keep(const std::string& key, const ObjectMessage& message, bool older) {
-    doubtful_.insert_or_assign(
-        key, Doubtful{{message.what, message.kind, message.object, message.head, message.reduced},
-                      older});
+    doubtful_.insert_or_assign(key, Doubtful{{message.what, message.kind, Padded(message.object),
+                                              message.head, message.reduced},
+                                             older});
   }
   void Forget(const std::string& key) { doubtful_.erase(key); }
   // Whether the list that ends with this version (0: none is known) contradicts what was seen.
