@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -287,9 +288,11 @@ class FlagReader {
     }
     return items;
   }
+  // Only the first mistake of a flag: what follows is judged by a value that nobody wrote.
   void Wrong(const std::string& flag, std::string message) {
-    diagnostics_.Error(flag, {}, std::move(message));
+    if (wrong_.insert(flag).second) diagnostics_.Error(flag, {}, std::move(message));
   }
+  bool IsWrong(const std::string& flag) const { return wrong_.contains(flag); }
   std::vector<std::string> WithoutMeaning() const {
     std::vector<std::string> names;
     for (const Flag& flag : kFlags)
@@ -302,6 +305,7 @@ class FlagReader {
   Diagnostics& diagnostics_;
   std::map<std::string_view, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> stray_;
+  std::set<std::string> wrong_;
 };
 
 std::optional<ListenAddress> Address(FlagReader& reader, std::string_view enabled,
@@ -321,6 +325,9 @@ std::string DurationText(milliseconds duration) {
 
 // A request that a leader has sent at the last moment is over before another one leads.
 void CheckLeaseMargin(FlagReader& reader, const ServeOptions& options) {
+  if (reader.IsWrong("--leader-elect-lease-duration") ||
+      reader.IsWrong("--leader-elect-renew-deadline"))
+    return;
   const milliseconds least = LeastLeaseDuration(options.lease_duration, options.renew_deadline);
   if (options.lease_duration >= least) return;
   reader.Wrong("--leader-elect-renew-deadline",
@@ -335,12 +342,12 @@ void CheckLeaseMargin(FlagReader& reader, const ServeOptions& options) {
 // 0 turns it off. The API server's Date has whole seconds.
 milliseconds MaxClockSkew(FlagReader& reader) {
   constexpr const char* kName = "max-clock-skew";
-  if (ParseGoDuration(reader.Text(kName)).value_or(-1) == 0) return milliseconds(0);
-  const milliseconds skew = reader.Duration(kName);
-  if (skew < std::chrono::seconds(2))
+  const int64_t ns = ParseGoDuration(reader.Text(kName)).value_or(0);
+  if (ns == 0) return milliseconds(0);
+  if (milliseconds(ns / 1'000'000) < std::chrono::seconds(2))
     reader.Wrong("--max-clock-skew",
                  fmt::format("expected 0 or at least 2s, got {}", Quoted(reader.Text(kName))));
-  return skew;
+  return reader.Duration(kName);
 }
 
 }  // namespace
@@ -405,7 +412,8 @@ ServeFlags ParseServeFlags(const std::vector<std::string>& arguments, Diagnostic
     if (reader.Text("leader-elect-resource-lock") != "leases")
       reader.Wrong("--leader-elect-resource-lock", "only leases are there");
     CheckLeaseMargin(reader, options);
-    if (options.retry_period >= options.renew_deadline)
+    if (options.retry_period >= options.renew_deadline &&
+        !reader.IsWrong("--leader-elect-renew-deadline"))
       reader.Wrong("--leader-elect-retry-period",
                    "must be shorter than --leader-elect-renew-deadline");
   }

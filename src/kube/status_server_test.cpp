@@ -642,10 +642,15 @@ TEST_F(StatusServerTest, WhatIsWrongWithWhichFile) {
   EXPECT_TRUE(message({Path("text"), good.key, good.client_authority})
                   .starts_with(fmt::format("--tls-cert-file {}: expected a certificate in PEM: ",
                                            Path("text"))));
-  EXPECT_TRUE(message({good.certificate, Path("missing"), good.client_authority})
+  EXPECT_TRUE(message({good.certificate, Path("text"), good.client_authority})
                   .starts_with(fmt::format("--tls-private-key-file {}: expected the certificate's "
                                            "key in PEM, not encrypted: ",
-                                           Path("missing"))));
+                                           Path("text"))));
+  const std::string none = Path("missing") + ": cannot be read: No such file or directory";
+  EXPECT_EQ(message({Path("missing"), good.key, good.client_authority}), "--tls-cert-file " + none);
+  EXPECT_EQ(message({good.certificate, Path("missing"), good.client_authority}),
+            "--tls-private-key-file " + none);
+  EXPECT_EQ(message({good.certificate, good.key, Path("missing")}), "--ca-cert-file " + none);
   EXPECT_TRUE(message({good.certificate, good.key, Path("text")})
                   .starts_with(fmt::format("--ca-cert-file {}: expected certificates in PEM: ",
                                            Path("text"))));

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/whole_file.h"
 
 namespace krafla {
 
@@ -98,6 +100,14 @@ TlsIdentity::Context TlsIdentity::NewContext() {
 }
 
 Result<TlsIdentity::Context> TlsIdentity::Read(const TlsFiles& files) {
+  for (const auto& [flag, path] : {std::pair("--tls-cert-file", &files.certificate),
+                                   std::pair("--tls-private-key-file", &files.key),
+                                   std::pair("--ca-cert-file", &files.client_authority)}) {
+    if (path->empty()) continue;
+    // OpenSSL's word for it is "error:80000002".
+    if (const auto text = ReadWholeFile(*path); !text)
+      return Fail(fmt::format("{} {}: {}", flag, *path, text.error().message));
+  }
   Context context = NewContext();
   ERR_clear_error();
   // A key with a pass phrase cannot be read: there is no terminal to type one.
