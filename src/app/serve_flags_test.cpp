@@ -3,6 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "support/source_dir.h"
+
 namespace krafla {
 namespace {
 
@@ -246,10 +253,35 @@ TEST(ServeFlags, HeartbeatAndClockSkewHaveBounds) {
         "--heartbeat-timeout: error: expected at least 1s, got \"500ms\"\n"
         "--max-clock-skew: error: expected 0 or at least 2s, got \"1s\"\n");
   Parse({"--max-clock-skew=-3s"},
-        "--max-clock-skew: error: expected more than zero\n"
         "--max-clock-skew: error: expected 0 or at least 2s, got \"-3s\"\n");
   Parse({"--heartbeat-timeout=long"},
         "--heartbeat-timeout: error: expected a duration such as 1s or 1m30s, got \"long\"\n");
+}
+
+TEST(ServeFlags, AFlagHasOneErrorAndNoneFollowsFromIt) {
+  Parse({"--leader-elect-lease-duration=0"},
+        "--leader-elect-lease-duration: error: expected more than zero\n");
+  Parse({"--leader-elect-renew-deadline=-1s"},
+        "--leader-elect-renew-deadline: error: expected more than zero\n");
+  Parse({"--heartbeat-timeout=0s"}, "--heartbeat-timeout: error: expected more than zero\n");
+}
+
+TEST(ServeFlags, EveryFlagOfTheHelpIsInTheDocumentation) {
+  std::stringstream text;
+  text << std::ifstream(testing::SourceDir() + "/docs/serve.md").rdbuf();
+  const std::string page = text.str();
+  const std::string help = ServeHelp();
+  const std::regex flag("\n  --([a-z-]+)");
+  // Of the flags without a meaning the page names some together.
+  const std::string with_meaning = help.substr(0, help.find("Accepted, without a meaning"));
+  size_t flags = 0;
+  for (std::sregex_iterator it(with_meaning.begin(), with_meaning.end(), flag);
+       it != std::sregex_iterator(); ++it) {
+    const std::string name = (*it)[1];
+    EXPECT_TRUE(page.contains("| `--" + name + "`")) << "no row for --" << name;
+    ++flags;
+  }
+  EXPECT_GT(flags, 35u);
 }
 
 TEST(ServeFlags, TheArgumentsOfVolcanosChartAreTaken) {
