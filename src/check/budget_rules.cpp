@@ -41,6 +41,8 @@ const std::string& TextOf(const DisruptionBudget& budget, BudgetKind kind) {
 }
 
 std::string Consequence(const CheckInput& input, BudgetKind kind, std::string_view text) {
+  if (!input.tdm.configured())
+    return "none now: tdm is not configured, so the budget has no effect";
   if (input.config.compatibility.budget_unreadable || kind == BudgetKind::kMaxUnavailable)
     return "no pod of the job may be evicted: the nodes of a closed zone are not given back";
   if (text == kEmptyBudgetText)
@@ -64,7 +66,9 @@ void Unreadable(const CheckInput& input, RuleReport& report) {
                   .message = fmt::format("its {} budget cannot be read: {}",
                                          max ? "max-unavailable" : "min-available", complaint),
                   .consequence = Consequence(input, kind, text),
-                  .fix = "write a whole number or a percentage, such as \"3\" or \"30%\""});
+                  .fix = text.contains(' ') ? "write it without blanks, such as \"3\" or \"30%\""
+                                            : "write a whole number or a percentage, such as "
+                                              "\"3\" or \"30%\""});
     }
   }
 }
@@ -183,7 +187,7 @@ void WithoutTdm(const CheckInput& input, RuleReport& report) {
            "{} a disruption budget, and tdm is not configured ({})",
            names.size() == 1 ? "1 PodGroup has" : fmt::format("{} PodGroups have", names.size()),
            List(names)),
-       .consequence = "nobody enforces the budgets: only tdm reads them",
+       .consequence = "the budgets have no effect: only tdm reads them",
        .fix = "add tdm, or protect the pods with a PodDisruptionBudget and the plugin pdb"});
 }
 
@@ -198,7 +202,7 @@ constexpr std::array kRules = {
               "A disruption budget keeps a gang from leaving a closed zone as a whole.",
               &HoldsGang},
     CheckRule{"K414", "budget-without-tdm", FindingLevel::kNote, RuleNeeds::kCluster,
-              "Disruption budgets are set, and nobody enforces them.", &WithoutTdm},
+              "Disruption budgets are set, and have no effect.", &WithoutTdm},
 };
 
 }  // namespace

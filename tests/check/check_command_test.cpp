@@ -183,6 +183,20 @@ TEST_F(CheckCommandTest, TheTextOfAFindingSaysPlaceConsequenceAndFix) {
   EXPECT_TRUE(outcome.out.starts_with(expected)) << outcome.out;
 }
 
+TEST_F(CheckCommandTest, ABudgetThatCannotBeReadHasNoEffectWithoutTdm) {
+  const std::string cluster =
+      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: default}\n---\n"
+      "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
+      "metadata: {name: a, namespace: ml, annotations: {volcano.sh/jdb-min-available: \"60 %\"}}\n"
+      "spec: {minMember: 1, queue: default}\n";
+  const Outcome outcome = Run({.config = File("c.yaml", kClean), .cluster = {"-"}}, cluster);
+  EXPECT_TRUE(outcome.out.contains("none now: tdm is not configured, so the budget has no effect"))
+      << outcome.out;
+  EXPECT_TRUE(outcome.out.contains("fix: write it without blanks, such as \"3\" or \"30%\""))
+      << outcome.out;
+  EXPECT_FALSE(outcome.out.contains("no pod of the job may be evicted")) << outcome.out;
+}
+
 TEST_F(CheckCommandTest, ColoursOnlyWhenAsked) {
   const std::string config = File("c.yaml", kWarns);
   EXPECT_EQ(Run({.config = config}).out.find('\x1b'), std::string::npos);
