@@ -127,8 +127,17 @@ TEST_F(EvictionLimitsTest, AGangThatNeedsMoreThanTheLimitNeverEvictsAndSaysWhy) 
   EXPECT_EQ(Cycle(0).size(), 0u);
   EXPECT_EQ(evictions.why,
             "it needs 2 evictions at once, more than the limit of 1 evictions a cycle ever allows");
-  EXPECT_EQ(loop->held_back().evictions, 2);
+  EXPECT_EQ(loop->held_back().evictions, 0) << "the limit is not reached";
   EXPECT_EQ(loop->held_back().at, std::nullopt) << "waiting does not help";
+  EXPECT_EQ(loop->held_back().never,
+            std::vector<std::string>{"PodGroup default/z-gang never evicts: " + evictions.why});
+  // Beside one that waits.
+  High("high-a", 1);
+  High("high-b", 1);
+  EXPECT_EQ(Cycle(1).size(), 1u);
+  EXPECT_GT(loop->held_back().evictions, 0);
+  EXPECT_EQ(loop->held_back().at, At(2));
+  EXPECT_EQ(loop->held_back().never.size(), 1u);
 }
 
 TEST_F(EvictionLimitsTest, AStepOfTheWallClockAllowsNoFurtherEviction) {

@@ -39,7 +39,10 @@ void HoldBackBeyondLimit(Session& s, std::vector<TaskId>& victims) {
     const bool stays_whole = job.Ready() - all >= job.min_available;
     const int32_t some = stays_whole ? std::min(all, limit.LeftForDrain()) : all;
     if (some > 0 && limit.Take(some, /*is_drain=*/true, JobId{})) it->second = some;
-    if (it->second < all && stays_whole) limit.Take(all - it->second, true, JobId{});
+    // The rest goes in portions: however much it is, it waits only until the limit is free.
+    const int32_t portion = limit.allowance().limits.Most();
+    for (int32_t rest = stays_whole ? all - it->second : 0; rest > 0; rest -= portion)
+      limit.Take(std::min(rest, portion), true, JobId{});
   }
   std::erase_if(victims, [&](TaskId task) { return granted.at(s.cluster.tasks[task].job)-- <= 0; });
 }

@@ -67,6 +67,7 @@ void EvictionReports::ReportLimit(const SchedulingLoop& loop, Clock::time_point 
   metrics_.EvictionLimit(held.evictions > 0, std::max(0, held.evictions - held_back_));
   held_back_ = held.evictions;
   NoteWaiting(held);
+  ReportNever(held, now);
   if (held.evictions > 0) {
     free_since_.reset();
     // A reload is announced in words of its own.
@@ -86,6 +87,16 @@ void EvictionReports::ReportLimit(const SchedulingLoop& loop, Clock::time_point 
   options_.log("no eviction waits for the eviction limit any more");
 }
 
+void EvictionReports::ReportNever(const SchedulingLoop::HeldBack& held, Clock::time_point now) {
+  for (const std::string& sentence : held.never) {
+    const auto [seen, is_new] = never_.insert_or_assign(sentence, now);
+    if (!is_new) continue;
+    options_.log(sentence);
+    events_.Record({options_.scheduler, true, "EvictionLimitTooLow", sentence});
+  }
+  std::erase_if(never_, [&](const auto& entry) { return now - entry.second >= kOver; });
+}
+
 void EvictionReports::NoteWaiting(const SchedulingLoop::HeldBack& held) {
   std::string note;
   if (held.evictions > 0)
@@ -96,6 +107,7 @@ void EvictionReports::NoteWaiting(const SchedulingLoop::HeldBack& held) {
                          "more pods than the limit of " +
                              held.limits
                        : fmt::format("because the limit of {} is reached", held.limits));
+  for (const std::string& sentence : held.never) note += (note.empty() ? "" : "; ") + sentence;
   if (note == note_) return;
   note_ = note;
   if (options_.on_waiting) options_.on_waiting(note_);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +43,7 @@ class EvictionReports {
   void ReportLoops(SchedulingLoop& loop);
   void ReportAnnouncement(SchedulingLoop& loop);
   void ReportLimit(const SchedulingLoop& loop, Clock::time_point now);
+  void ReportNever(const SchedulingLoop::HeldBack& held, Clock::time_point now);
   void NoteWaiting(const SchedulingLoop::HeldBack& held);
 
   const ClusterMirror& mirror_;
@@ -52,6 +54,7 @@ class EvictionReports {
   uint64_t cycles_ = 0;  // that were looked at
   int32_t held_back_ = 0;
   std::string note_;
+  std::map<std::string, Clock::time_point> never_;  // when each was last so
   // Evictions wait. A limit that is reached, free and reached again is one matter.
   bool waits_ = false;
   std::optional<Clock::time_point> free_since_;

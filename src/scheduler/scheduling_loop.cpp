@@ -124,10 +124,19 @@ void SchedulingLoop::NoteHeldBack(const Session& session) {
   window_.Add(steady_ns_, session.now, limit.taken());
   held_back_.limits = limit.DescribeLimits();
   held_back_.announced = limit.allowance().held;
-  held_back_.evictions = limit.held_back();
+  if (limit.held_back() > 0) {
+    for (const JobId id : session.cluster.jobs_by_name) {
+      const std::string why = limit.WhyHeldBack(id);
+      // No instant at which there would be more is added to it.
+      if (!why.empty() && why == limit.WhyHeldBackNow(id))
+        held_back_.never.push_back(
+            fmt::format("PodGroup {} never evicts: {}", session.cluster.JobKey(id), why));
+    }
+    if (limit.NextCycleHelps() || limit.MinuteHelps()) held_back_.evictions = limit.held_back();
+  }
   std::optional<Timestamp> at;
   if (limit.allowance().held) {
-    if (limit.held_back() > 0) at = limit.allowance().more_at;
+    if (held_back_.evictions > 0) at = limit.allowance().more_at;
   } else if (limit.NextCycleHelps()) {
     // The limit of a cycle counts what came within the last period: it frees up from its first on.
     const int64_t first = window_.FirstAfter(steady_ns_ - period_ns_).value_or(steady_ns_);

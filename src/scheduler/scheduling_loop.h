@@ -96,6 +96,8 @@ class SchedulingLoop {
     std::optional<Timestamp> at;  // when the next are allowed; none: nothing is held back
     std::string limits;           // in words
     bool announced = false;       // because of a reload
+    // Not among them: "PodGroup a/b never evicts: it needs …", sorted.
+    std::vector<std::string> never;
   };
   const HeldBack& held_back() const { return held_back_; }
   // Called when a session is about to open, with what it will remember: for whoever writes it down,
