@@ -69,6 +69,7 @@ TEST(Unsupported, AJobWithAHardNetworkTopologyWaitsAndRunAndExplainSayWhy) {
     EXPECT_FALSE(run.contains("default/job-0 -> n1")) << run;
     const std::string explained = ExplainOn(ClusterWith(spec));
     EXPECT_TRUE(explained.contains("needs a hard network topology")) << spec << "\n" << explained;
+    EXPECT_TRUE(explained.contains("1. mode: soft in spec.")) << spec << "\n" << explained;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "explain/cooldown_words.h"
 #include "explain/eviction_story.h"
 #include "explain/flip_search.h"
+#include "explain/node_sizes.h"
 #include "explain/pod_story.h"
 #include "explain/queue_story.h"
 #include "explain/waiting_words.h"
@@ -148,6 +149,16 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
     return gate.name == "valid" && gate.verdict == Verdict::kNo;
   });
 
+  std::string why = gates.why;
+  // Nothing else matters for a pod that no node is large enough for.
+  const NodeSizes sizes(c);
+  std::string too_large;
+  if (!pod.valid())
+    too_large = sizes.WhyTooLarge(c, id);
+  else if (c.tasks[pod].status == TaskStatus::kPending)
+    too_large = sizes.WhyTooLarge(c, pod);
+  if (!invalid && !too_large.empty()) why = too_large + (why.empty() ? "" : "; " + why);
+
   const bool pod_placed = pod.valid() && c.tasks[pod].status != TaskStatus::kPending &&
                           c.tasks[pod].status != TaskStatus::kAllocated;
   const auto never_bound = std::find_if(job.tasks.begin(), job.tasks.end(), [&](TaskId t) {
@@ -169,11 +180,11 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
             : fmt::format("{} is bound to {} by this cycle.", who, node);
   } else if (!pod.valid() && standing.pending == 0 && standing.pipelined == 0 &&
              standing.bound == 0) {
-    if (job.tasks.empty() && job.phase == JobPhase::kPending && !gates.why.empty())
-      explanation.answer = fmt::format("{} waits to be let into queue {}: {}.", who,
-                                       c.QueueName(job.queue), gates.why);
-    else if (job.phase != JobPhase::kCompleted && !gates.why.empty() && invalid)
-      explanation.answer = fmt::format("{} waits: {}.", who, gates.why);
+    if (job.tasks.empty() && job.phase == JobPhase::kPending && !why.empty())
+      explanation.answer =
+          fmt::format("{} waits to be let into queue {}: {}.", who, c.QueueName(job.queue), why);
+    else if (job.phase != JobPhase::kCompleted && !why.empty() && invalid)
+      explanation.answer = fmt::format("{} waits: {}.", who, why);
     else
       explanation.answer = fmt::format(
           "{} waits for nothing{}.", who,
@@ -191,10 +202,10 @@ void Explainer::DescribeJob(const Session& s, JobId id, const JobGates& gates, T
             : fmt::format("{} gets {} bound by this cycle, {} more wait{}: {}.", who,
                           PodCount(standing.bound), standing.pending,
                           standing.pending == 1 ? "s" : "",
-                          gates.why.empty() ? "there is no room for more" : gates.why);
+                          why.empty() ? "there is no room for more" : why);
   } else {
-    explanation.answer = fmt::format(
-        "{} waits: {}.", who, gates.why.empty() ? "its minimum could not be reached" : gates.why);
+    explanation.answer =
+        fmt::format("{} waits: {}.", who, why.empty() ? "its minimum could not be reached" : why);
   }
   // All else is said of the cycle's own moments: so are these, where the cycle changes them.
   const Job& before = cluster_.jobs[id];

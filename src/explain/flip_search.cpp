@@ -155,13 +155,22 @@ class Searcher {
       for (int32_t n = job_.min_available - 1; n >= 1; --n)
         changes.push_back(
             {.kind = "own-min-available",
-             .text =
-                 fmt::format("minAvailable of {} from {} to {}", OwnKey(), job_.min_available, n),
+             .text = fmt::format("minMember of {} from {} to {}", OwnKey(), job_.min_available, n),
              .size = kOwnJob,
              .magnitude = 1,
              .apply = [id, n](CycleRun& run) { run.cluster().jobs[id].min_available = n; }});
       TrySmallest(changes);
     }
+    if (job_.needs_network_topology)
+      Try({.kind = "network-topology",
+           .text = fmt::format("mode: soft in {} of {}",
+                               job_.has_sub_group_policy && !job_.has_network_topology
+                                   ? "spec.subGroupPolicy"
+                                   : "spec.networkTopology",
+                               OwnKey()),
+           .size = kOwnJob,
+           .apply = [id](CycleRun& run) { run.cluster().jobs[id].needs_network_topology = false; },
+           .caution = "its pods are then placed without regard to the topology"});
     OwnPods();
   }
 
@@ -289,8 +298,8 @@ class Searcher {
       for (int32_t n = job.min_available - 1; n >= 0; --n)
         changes.push_back(
             {.kind = "min-available",
-             .text = fmt::format("minAvailable of {} from {} to {}", c_.JobKey(id),
-                                 job.min_available, n),
+             .text =
+                 fmt::format("minMember of {} from {} to {}", c_.JobKey(id), job.min_available, n),
              .size = kVictims,
              .magnitude = static_cast<double>(job.priority),
              .apply = [id, n](CycleRun& run) { run.cluster().jobs[id].min_available = n; },

@@ -162,12 +162,12 @@ class GateWriter {
                     {"minAvailable", static_cast<double>(job_.min_available)}};
     if (asked.invalid) {
       gate.text = asked.valid < job_.min_available
-                      ? fmt::format("{} of the {} pods of minAvailable are there ({})", asked.valid,
+                      ? fmt::format("{} of the {} pods of minMember are there ({})", asked.valid,
                                     job_.min_available, asked.invalid->reason)
                       : fmt::format("{} ({})", asked.invalid->message, asked.invalid->reason);
       return Stop(std::move(gate));
     }
-    gate.text = fmt::format("{} valid pod(s), minAvailable {}", asked.valid, job_.min_available);
+    gate.text = fmt::format("{} valid pod(s), minMember {}", asked.valid, job_.min_available);
     Add(std::move(gate));
     return true;
   }
@@ -327,7 +327,7 @@ class GateWriter {
     ExplanationTable votes{.name = "votes", .columns = {"plugin", "starving"}};
     for (const PluginVote& vote : first->votes)
       votes.rows.push_back({vote.plugin, Word(vote.vote)});
-    const std::string counts = fmt::format("{} ready + {} waiting, minAvailable {}", first->ready,
+    const std::string counts = fmt::format("{} ready + {} waiting, minMember {}", first->ready,
                                            first->waiting, job_.min_available);
     if (first->Starving()) {
       std::vector<std::string> names;
@@ -410,7 +410,7 @@ class GateWriter {
     const int32_t needed = std::max(0, job_.min_available - poll->ready);
     gate.text = fmt::format(
         "taken back: room for {} of the {} pod(s) it needs at once ({} ready + "
-        "{} waiting of minAvailable {}, says {})",
+        "{} waiting of minMember {}, says {})",
         poll->waiting, needed, poll->ready, poll->waiting, job_.min_available, Join(rejecting));
     if (!held_.empty())
       gate.text += "; no room for " + held_;

@@ -153,8 +153,8 @@ void LeftOutObjects::AddHowToCreate(const std::string& group, const Cluster& clu
   const size_t slash = group.find('/');
   e.facts.push_back(fmt::format(
       "to create it: {{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: "
-      "{{namespace: {}, name: {}}}, spec: {{minMember: 1, queue: {}}}}}, with the number of pods "
-      "that it takes at least as minMember",
+      "{{namespace: {}, name: {}}}, spec: {{minMember: 1, queue: {}}}}}; set minMember to the "
+      "smallest number of pods that can work",
       InFlowYaml(std::string_view(group).substr(0, slash)),
       InFlowYaml(std::string_view(group).substr(slash + 1)), InFlowYaml(names_.default_queue)));
 }

@@ -232,15 +232,18 @@ class RoomGateWriter {
     const NodeRoom* nearest = search_.NearestAt(furthest_);
     gate.numbers = {{"missing." + c_.kinds.Name(std::max(0, nearest->short_of)), nearest->missing}};
     const std::string missing = MissingText(s_, *nearest);
+    const size_t candidates = nearest->census.candidates.size();
     if (furthest_ == RoomStage::kSpared) {
       gate.text = fmt::format("short by {} on {}, the nearest node, without the {} that may go; {}",
                               missing, c_.NodeName(nearest->node),
                               Plural(nearest->victims.size(), "pod"), SparedSummary(*nearest));
     } else {
       gate.text = fmt::format(
-          "short by {} on {}, the nearest node, even without all {} there; {} asks for {}", missing,
-          c_.NodeName(nearest->node), Plural(nearest->census.candidates.size(), "candidate"),
-          c_.TaskKey(search_.task), NamedAmountsText(c_.Request(search_.task), c_.kinds));
+          "short by {} on {}, the nearest node, even if {} there {} evicted; {} asks for {}",
+          missing, c_.NodeName(nearest->node),
+          candidates == 1 ? "the 1 candidate" : fmt::format("all {} candidates", candidates),
+          candidates == 1 ? "is" : "are", c_.TaskKey(search_.task),
+          NamedAmountsText(c_.Request(search_.task), c_.kinds));
     }
     return No(std::move(gate));
   }

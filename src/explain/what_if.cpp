@@ -70,7 +70,10 @@ bool WhatIf::Reached(const Outcome& outcome) const {
   if (goal_.pod.valid()) return outcome.pod_placed && !baseline_.pod_placed;
   // A job whose pods are only made once it is let in.
   if (inputs_.cluster.jobs[goal_.job].tasks.empty()) return outcome.let_in && !baseline_.let_in;
-  return outcome.placed > baseline_.placed && (outcome.has_minimum || baseline_.has_minimum);
+  // A gang below its minimum may hold nodes that it never gets: pipelined pods of it count only
+  // once the minimum is reached.
+  if (outcome.has_minimum && !baseline_.has_minimum) return outcome.placed > 0;
+  return outcome.placed > baseline_.placed && baseline_.has_minimum;
 }
 
 Flip WhatIf::Describe(const Session& s, const Change& change, const Outcome& outcome) const {

@@ -187,7 +187,8 @@ std::optional<StatusReports::Waits> StatusReports::WhyItWaits(const Session& ses
     message = std::move(shortage->message);
     if (const size_t left_out = stranded_.LeftOutOf(c.JobKey(id)); left_out != 0)
       message += fmt::format("; {} left out, because claims do not exist", PodCount(left_out));
-    if (refusal != nullptr) message += "; " + not_let_in;
+    // A hard topology is the reason of both.
+    if (refusal != nullptr && !refusal->ends_with(kNeedsTopology)) message += "; " + not_let_in;
   } else if (without_pods) {
     return std::nullopt;
   } else {

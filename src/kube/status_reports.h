@@ -19,11 +19,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "explain/node_sizes.h"
 #include "explain/waiting_words.h"
 #include "kube/api_client.h"
 #include "kube/cluster_mirror.h"
 #include "kube/event_recorder.h"
-#include "kube/node_sizes.h"
 #include "kube/status_writer.h"
 #include "kube/stranded_reports.h"
 #include "session/session.h"

@@ -217,9 +217,10 @@ TEST_F(StatusReportsTest, ManyThatWaitForOneThingAreOneLineOfTheLog) {
   SeePod("w", "lost");
   Cycle();
   Pass(5000);
-  EXPECT_EQ(logged,
-            (Lines{"somebody waits for what does not exist podgroup=a/lost first=\"Pod a/w\"",
-                   "somebody waits for what does not exist queue=none first=\"Pod a/x\""}));
+  EXPECT_EQ(
+      logged,
+      (Lines{"unresolved reference; the object does not exist podgroup=a/lost first=\"Pod a/w\"",
+             "unresolved reference; the object does not exist queue=none first=\"Pod a/x\""}));
   EXPECT_EQ(statuses->waiting_pods(), 4u);
   SeeBarePod("v", "none");
   Cycle();
@@ -392,8 +393,10 @@ TEST_F(StatusReportsTest, AMissingPriorityClassIsToldOnceAndHoldsNobodyBack) {
   const Lines waiting = about_it();
   ASSERT_FALSE(waiting.empty());
   for (const std::string& line : waiting) EXPECT_TRUE(line.ends_with("; " + why)) << line;
-  EXPECT_EQ(logged, Lines{"somebody names what does not exist priorityclass=hihg first=\"PodGroup "
-                          "a/g\""});
+  EXPECT_EQ(
+      logged,
+      Lines{"unresolved reference; the object does not exist priorityclass=hihg first=\"PodGroup "
+            "a/g\""});
   see_class("hihg");
   Cycle();
   Pass(60'000);
@@ -473,6 +476,25 @@ TEST_F(StatusReportsTest, APodThatWaitsForItsPodGroupIsTold) {
   Cycle();
   EXPECT_EQ(mirror->expectations(), 1u) << "bound";
   EXPECT_EQ(statuses->waiting_pods(), 0u);
+}
+
+TEST_F(StatusReportsTest, AHardTopologyIsNamedOnce) {
+  SeeGroupIn("default", "g", 1, R"(,"networkTopology":{"mode":"hard"})");
+  SeePod("p", "g");
+  for (int i = 0; i < 10; ++i) {
+    Cycle();
+    Pass(5'000);
+  }
+  constexpr std::string_view kCause = "needs a hard network topology";
+  size_t named = 0;
+  const Lines told = Told();
+  for (const std::string& line : told) {
+    const size_t first = line.find(kCause);
+    if (first == line.npos) continue;
+    ++named;
+    EXPECT_EQ(line.find(kCause, first + 1), line.npos) << line;
+  }
+  EXPECT_GE(named, 2u) << fmt::format("{}", fmt::join(told, "\n"));
 }
 
 TEST_F(StatusReportsTest, APodThatNoNodeIsLargeEnoughForReadsThatFirst) {

@@ -265,9 +265,8 @@ void StrandedReports::Tell(Memo& memo) {
       options_.log(fmt::format("pods without PodGroup wait for theirs first=\"{} {}\" reason={}",
                                memo.about.kind, memo.about.Key(), LogQuoted(memo.message)));
     } else {
-      options_.log(fmt::format("somebody {} what does not exist {} first=\"{} {}\"",
-                               memo.how == Telling::kEvent ? "names" : "waits for", memo.thing,
-                               memo.about.kind, memo.about.Key()));
+      options_.log(fmt::format("unresolved reference; the object does not exist {} first=\"{} {}\"",
+                               memo.thing, memo.about.kind, memo.about.Key()));
     }
   }
   if (memo.how == Telling::kEvent)

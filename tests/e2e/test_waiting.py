@@ -51,7 +51,7 @@ class Waiting(ClusterTestCase):
         eventually("its event", lambda: [r for r, _ in self.events("PodGroup", "stuck")] ==
                    ["Unschedulable"])
         self.assertEqual(scheduler.metric("krafla_waiting_pods"), 4)
-        self.assertEqual(scheduler.log().count("somebody waits for what does not exist"), 3)
+        self.assertEqual(scheduler.log().count("unresolved reference; the object does not exist"), 3)
         jobs = self.jobs(scheduler)
         self.assertIn('queue "team-x" does not exist', jobs["bare"]["waitsFor"])
         self.assertIn('queue "defualt" does not exist', jobs["stuck"]["waitsFor"])

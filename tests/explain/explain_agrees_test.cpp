@@ -133,7 +133,7 @@ TEST(ExplainAgrees, SuggestionsHoldWhenTheManifestsAreEdited) {
   CycleInput input{.cluster = ReadExampleFile("why-no-preemption/4a-gang-veto.yaml"),
                    .config = ReadExampleFile("why-no-preemption/scheduler.yaml")};
   const Explanation e = Explained(input, "job", "research/urgent");
-  ASSERT_TRUE(HasFlip(e, "minAvailable of research/batch from 2 to 1"));
+  ASSERT_TRUE(HasFlip(e, "minMember of research/batch from 2 to 1"));
   const std::string before = "minMember: 2, priorityClassName: batch";
   const size_t at = input.cluster.find(before);
   ASSERT_NE(at, std::string::npos);

@@ -34,7 +34,7 @@ TEST(FailureTree, JobIsNotStarving) {
   EXPECT_EQ(NumberOf(gate, "ready"), 1);
   EXPECT_EQ(NumberOf(gate, "minAvailable"), 1);
   EXPECT_EQ(gate.text,
-            "1 ready + 0 waiting, minAvailable 1: gang says its minimum is met, and nobody is "
+            "1 ready + 0 waiting, minMember 1: gang says its minimum is met, and nobody is "
             "evicted for more");
 }
 
@@ -100,7 +100,7 @@ TEST(FailureTree, VictimIsProtectedByItsGang) {
   ASSERT_TRUE(e.flips.has_value());
   ASSERT_FALSE(e.flips->flips.empty());
   EXPECT_EQ(e.flips->flips.front().kind, "min-available");
-  EXPECT_EQ(e.flips->flips.front().change, "minAvailable of research/batch from 2 to 1");
+  EXPECT_EQ(e.flips->flips.front().change, "minMember of research/batch from 2 to 1");
   EXPECT_EQ(e.flips->flips.front().evicts, std::vector<std::string>{"research/batch-worker-0"});
 }
 
@@ -152,7 +152,7 @@ TEST(FailureTree, JobIsNotPipelinedAndEverythingIsTakenBack) {
   EXPECT_EQ(NumberOf(gate, "minAvailable"), 2);
   EXPECT_TRUE(Says(e, "taken back: room for 1 of the 2 pod(s) it needs at once"));
   EXPECT_TRUE(Says(e, "no room for research/urgent-worker-1: no candidate is let go"));
-  EXPECT_TRUE(HasFlip(e, "minAvailable of research/urgent from 2 to 1"));
+  EXPECT_TRUE(HasFlip(e, "minMember of research/urgent from 2 to 1"));
 }
 
 TEST(FailureTree, PreemptionPolicyIsNever) {

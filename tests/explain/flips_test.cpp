@@ -1,4 +1,5 @@
 // What would change it: as little as will do, with what it gives up, and what was tried in vain.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -94,6 +95,41 @@ TEST(ExplainFlips, TheCountOfTriedChangesIsThatOfThoseNamed) {
                                     "job", job);
     ASSERT_TRUE(e.flips.has_value());
     EXPECT_EQ(e.flips->tried, e.flips->flips.size() + e.flips->in_vain.size()) << cluster;
+  }
+}
+
+// preempt leaves one of the two pods pipelined, which is never bound: the trial binds as many.
+TEST(ExplainFlips, APipelinedPodOfAGangBelowItsMinimumIsNoPlace) {
+  const CycleInput input{.cluster = NodeYaml() + QueueYaml() +
+                                    PodGroupYaml({.name = "wide", .min_member = 2}) +
+                                    PodYaml({.name = "wide-0", .group = "wide", .asks = "cpu 3"}) +
+                                    PodYaml({.name = "wide-1", .group = "wide", .asks = "cpu 3"}),
+                         .config = ConfigYaml({.actions = "enqueue, allocate, preempt",
+                                               .tiers = {"priority gang predicates"}}),
+                         .now = "2026-03-10T12:00:00Z"};
+  const Explanation e = Explained(input, "job", "default/wide");
+  EXPECT_TRUE(HasFlip(e, "minMember of default/wide from 2 to 1")) << ExplanationAsText(e, false);
+}
+
+// Nothing else is said first of a pod that no node is large enough for.
+TEST(ExplainFlips, AnOversizedPodIsTheFirstCause) {
+  CycleInput input{
+      .cluster = NodeYaml() + PriorityClassesYaml() + QueueYaml() +
+                 PodGroupYaml({.name = "small", .min_member = 0, .priority = "low"}) +
+                 PodYaml({.name = "small-0", .group = "small", .node = "n1", .asks = "cpu 1"}) +
+                 PodGroupYaml({.name = "big", .priority = "high"}) +
+                 PodYaml({.name = "big-0", .group = "big", .asks = "cpu 64"}),
+      .config = ConfigYaml({.actions = "enqueue, allocate, preempt",
+                            .tiers = {"priority gang", "predicates proportion"}}),
+      .now = "2026-03-10T12:00:00Z"};
+  for (const auto& [kind, name] : {std::pair{"job", "default/big"}, {"pod", "default/big-0"}}) {
+    const Explanation e = Explained(input, kind, name);
+    EXPECT_TRUE(
+        e.answer.starts_with(fmt::format("{} waits: no node is as large as big-0: it asks "
+                                         "for 64 cpu (the largest node has 4); ",
+                                         name)))
+        << e.answer;
+    EXPECT_TRUE(Says(e, "even if the 1 candidate there is evicted"));
   }
 }
 

@@ -83,9 +83,10 @@ TEST(ExplainLeftOut, PodGroupThatOnlyPodsKnowOf) {
             "  1 pod has no more to be placed: default/job-2\n"
             "  to create it: {apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: "
             "{namespace: default,\n"
-            "  name: job}, spec: {minMember: 1, queue: default}}, with the number of pods that it "
-            "takes at least as\n"
-            "  minMember\n");
+            "  name: job}, spec: {minMember: 1, queue: default}}; set minMember to the smallest "
+            "number of "
+            "pods that can\n"
+            "  work\n");
   // One that is almost called so.
   const Told near =
       Tell(NodeYaml() + QueueYaml() + PodGroupYaml({.name = "jobs"}) + pods, "job", "default/job");
@@ -167,7 +168,7 @@ TEST(ExplainLeftOut, JobWhosePodsNameAnotherScheduler) {
                          "job", "default/job");
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_TRUE(
-      told.out.starts_with("default/job waits: 0 of the 2 pods of minAvailable are there "
+      told.out.starts_with("default/job waits: 0 of the 2 pods of minMember are there "
                            "(NotEnoughTasks).\n"))
       << told.out;
   EXPECT_NE(told.out.find("2 of its pods name another scheduler"), std::string::npos) << told.out;

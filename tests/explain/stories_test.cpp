@@ -89,7 +89,7 @@ TEST(ExplainJob, AJobThatLosesPodsIsToldSo) {
       Explained(Example("preempt", "2026-03-10T12:00:00Z"), "job", "research/hyperparameter-sweep");
   EXPECT_EQ(e.answer,
             "research/hyperparameter-sweep waits for nothing, and loses 2 pods in this cycle.");
-  EXPECT_EQ(GateOf(e, "", "valid").text, "4 valid pod(s), minAvailable 1");
+  EXPECT_EQ(GateOf(e, "", "valid").text, "4 valid pod(s), minMember 1");
   EXPECT_TRUE(Says(e, "after it: 2 of 4 pods ready, phase Running"));
   EXPECT_TRUE(Says(e,
                    "this cycle evicts 2 pods of it: research/hyperparameter-sweep-trial-1 for "
@@ -111,7 +111,7 @@ TEST(ExplainJob, AJobThatIsPushedBelowItsMinimumWasValidWhenItWasAsked) {
                                        .tiers = {"priority gang", "drf", "predicates"}})},
                 "job", "default/low");
   EXPECT_EQ(GateOf(e, "", "valid").verdict, Verdict::kYes);
-  EXPECT_EQ(GateOf(e, "", "valid").text, "3 valid pod(s), minAvailable 3");
+  EXPECT_EQ(GateOf(e, "", "valid").text, "3 valid pod(s), minMember 3");
   EXPECT_EQ(e.answer, "default/low waits for nothing, and loses 1 pod in this cycle.");
 }
 

@@ -1,4 +1,4 @@
-#include "kube/node_sizes.h"
+#include "explain/node_sizes.h"
 
 #include <bit>
 
