@@ -140,6 +140,27 @@ TEST_F(EvictionLimitsTest, AGangThatNeedsMoreThanTheLimitNeverEvictsAndSaysWhy) 
   EXPECT_EQ(loop->held_back().never.size(), 1u);
 }
 
+TEST_F(EvictionLimitsTest, ADrainOfMorePodsThanTheLimitWaitsForTheNextCycle) {
+  Diagnostics diagnostics;
+  loop.emplace(live,
+               ReadSchedulerConfig(
+                   "actions: \"allocate, shuffle\"\neviction-limits: {per-cycle: 1}\ntiers:\n"
+                   "- plugins:\n  - name: tdm\n    arguments: {tdm.revocable-zone.rz1: "
+                   "\"00:00-00:01\"}\n",
+                   BuiltInVocabulary(), {.file_name = "test"}, diagnostics),
+               TimeZone(), log);
+  for (const Diagnostic& d : diagnostics.items()) ADD_FAILURE() << ToString(d);
+  const Texts marks{{"volcano.sh/preemptable", "true"}, {"volcano.sh/jdb-max-unavailable", "100%"}};
+  Apply(QueueYaml() + NodeYaml({.zone = "rz1"}) +
+        PodGroupYaml({.name = "low", .min_member = 0, .annotations = marks}));
+  for (const char* name : {"low-0", "low-1", "low-2"})
+    Apply(PodYaml({.name = name, .group = "low", .node = "n1", .annotations = marks}));
+  EXPECT_EQ(Cycle(0).size(), 1u);
+  EXPECT_EQ(loop->held_back().evictions, 2);
+  EXPECT_TRUE(loop->held_back().at);
+  EXPECT_TRUE(loop->held_back().never.empty());
+}
+
 TEST_F(EvictionLimitsTest, AStepOfTheWallClockAllowsNoFurtherEviction) {
   Start("{per-minute: 1}");
   High("high-a", 1);
