@@ -184,7 +184,12 @@ TEST(MetricsPage, TheProcessAndTheBuildAreDescribed) {
                                              .count());
   EXPECT_LE(ValueOf(page, "process_start_time_seconds"), now + 2);
   EXPECT_GE(ValueOf(page, "process_start_time_seconds"), now - 7200);
-  EXPECT_NE(page.find("krafla_build_info{compiler=\"gcc "), std::string::npos);
+#ifdef __clang__
+  constexpr std::string_view kCompiler = "krafla_build_info{compiler=\"clang ";
+#else
+  constexpr std::string_view kCompiler = "krafla_build_info{compiler=\"gcc ";
+#endif
+  EXPECT_NE(page.find(kCompiler), std::string::npos);
   EXPECT_NE(page.find("version=\"1.2.3\"} 1\n"), std::string::npos);
 }
 
