@@ -16,8 +16,10 @@ from hostile_client import ATTACKS
 HERE = os.path.dirname(os.path.abspath(__file__))
 ATTACK_S = float(os.environ.get("KRAFLA_E2E_ATTACK_S", "3"))
 MOST_GROWTH_KB = 20 * 1024
-MOST_PROBE_S = 0.25  # with what the listener waits for a processor, beside the attackers
-MOST_RAW_PROBE_S = 1.0
+# Of 95 in 100 probes. The attackers and whatever else the machine does take the same processors, so that the slowest
+# one also tells how long the listener waited for one.
+MOST_PROBE_S = 0.1
+MOST_RAW_PROBE_S = 1.5
 
 
 class Prober(threading.Thread):
@@ -142,7 +144,7 @@ class HostileClient(ClusterTestCase):
         self.assertEqual(prober.wrong, [], text)
         self.assertGreater(len(prober.times), 20 * len(names) * ATTACK_S / 3 / 2)
         slow = [took for took in prober.times if took[0] > MOST_PROBE_S]
-        self.assertEqual(slow, [], text)
+        self.assertLessEqual(len(slow), len(prober.times) / 20, (slow, text))
         self.assertEqual([took for took in prober.raw if took[0] > MOST_RAW_PROBE_S], [], text)
         self.assertLess(most - before, MOST_GROWTH_KB, text)
         self.assertIsNone(scheduler.process.poll())
