@@ -94,7 +94,7 @@ TEST(DeployFiles, ThePackageHasEveryManifest) {
   EXPECT_GE(manifests, 6u);
 }
 
-// The fault that stops scheduling altogether must not depend on somebody reading the log.
+// The fault that stops scheduling altogether must not depend on an operator who reads the log.
 TEST(DeployFiles, SkippedActionsRaiseAnAlert) {
   const std::string alerts = TextOf(kRoot / "deploy/alerts.yaml");
   EXPECT_NE(alerts.find("krafla_scheduling_suspended == 1 or krafla_skipped_actions > 0"),

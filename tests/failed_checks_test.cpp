@@ -249,7 +249,7 @@ TEST_F(FailedChecks, ACheckThatFailsInAKeptSessionQuarantinesNothing) {
   fails = true;
   EXPECT_EQ(Cycle(), Lines{"default/d-0 on n2"});
   EXPECT_FALSE(fails);
-  EXPECT_EQ(loop->cycles_with_kept_session(), kept) << "the session was made anew";
+  EXPECT_EQ(loop->cycles_with_kept_session(), kept) << "the session was recreated";
   EXPECT_EQ(quarantined, Lines{});
   EXPECT_EQ(skipped, Lines{});
   EXPECT_EQ(loop->TakeFailures().size(), 1u);

@@ -172,7 +172,7 @@ bool ReadSome(int fd, std::string& text, size_t most) {
     if (got == 0) return false;
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     text.append(bytes.data(), std::min(static_cast<size_t>(got), most - text.size()));
-    if (text.size() == most) return true;  // the rest stays; whoever waits for it has enough
+    if (text.size() == most) return true;  // the rest stays: the caller has enough
   }
 }
 

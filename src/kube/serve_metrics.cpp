@@ -152,7 +152,7 @@ struct ServeMetrics::Families {
                                      "Objects with fields that could not be read")
                            .Add({});
   Counter& rebuilds = CounterFamily(registry, "krafla_table_rebuilds_total",
-                                    "How often the tables were built anew from all facts")
+                                    "How often the tables were rebuilt from all facts")
                           .Add({});
   Gauge& waiting_pods =
       GaugeFamily(registry, "krafla_waiting_pods", "Pods that wait for a place").Add({});
@@ -218,7 +218,7 @@ struct ServeMetrics::Families {
       GaugeFamily(registry, "krafla_state_bytes", "Texts of objects kept for those who look in")
           .Add({});
   Counter& state_gaps = CounterFamily(registry, "krafla_state_gaps_total",
-                                      "Times that whoever keeps them did not keep up")
+                                      "Times that their keeper did not keep up")
                             .Add({});
   Gauge& record_bytes =
       GaugeFamily(registry, "krafla_record_bytes", "Size of the record, at its last segment")

@@ -75,7 +75,7 @@ class VolcanosControllers(ClusterTestCase):
             self.assertEqual([g["spec"]["minMember"] for g in groups], [10])
             self.node("n2", cpu="6")
             self.assert_all_is_well(10)
-            # Somebody else's pod, of no owner and so with a PodGroup of its own.
+            # A pod of another scheduler, of no owner and so with a PodGroup of its own.
             self.node("n3", cpu="1")
             self.pod("alone")
             self.wait_bound(1, prefix="alone")

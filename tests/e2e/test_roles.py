@@ -1,5 +1,5 @@
 """Roles other than ours: Volcano's own chart allows `update` where we patch; a role may lack what we
-need; and nobody but the scheduler writes its annotations where the admission policy is installed."""
+need; and only the scheduler writes its annotations where the admission policy is installed."""
 import itertools
 import os
 import time

@@ -61,7 +61,7 @@ class Webhooks(ClusterTestCase):
         self.wait_bound(3, prefix="fine", patience_s=10)
         self.assertLess(time.time() - begin, 10)
         self.stays("what is refused is not bound", lambda: not self.bound(prefix="held"), 3.0)
-        # Whoever is refused is not asked in a loop.
+        # A refused write is not repeated in a loop.
         self.assertLess(self.webhook.denied, 200)
         self.webhook.allow()
         self.assert_all_is_well(3, prefix="held-")

@@ -577,7 +577,7 @@ TEST_F(ApiPagesTest, AFailingPageProcessIsAnAnswerThatSaysSo) {
             std::string::npos)
       << page.body;
   run = nullptr;
-  EXPECT_EQ(Get("jobs").status, 200) << "the next attempt starts anew";
+  EXPECT_EQ(Get("jobs").status, 200) << "the next attempt starts from the beginning";
 }
 
 TEST_F(ApiPagesTest, AnExplanationIsGivenUpWithItsClient) {
