@@ -288,7 +288,8 @@ class FlagReader {
     }
     return items;
   }
-  // Only the first mistake of a flag: what follows is judged by a value that the command line does not have.
+  // Only the first mistake of a flag: what follows is judged by a value that the command line does
+  // not have.
   void Wrong(const std::string& flag, std::string message) {
     if (wrong_.insert(flag).second) diagnostics_.Error(flag, {}, std::move(message));
   }

@@ -104,7 +104,8 @@ ObjectMessage Reflector::Seen(std::string object, ObjectHead head) {
     const std::optional<std::string> reduced = ReduceObject(info_.name, object);
     message.reduced = reduced.has_value();
     if (reduced) object = Padded(*reduced);
-    // The "file" is the object, so that the problems of one object leave capacity for those of others.
+    // The "file" is the object, so that the problems of one object leave capacity for those of
+    // others.
     message.parcel = decoder_.Decode(object, ObjectTitle(info_.kind, message.head));
   });
   message.object = std::move(object);

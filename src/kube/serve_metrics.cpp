@@ -217,9 +217,9 @@ struct ServeMetrics::Families {
   Gauge& state_bytes =
       GaugeFamily(registry, "krafla_state_bytes", "Texts of objects kept for those who look in")
           .Add({});
-  Counter& state_gaps = CounterFamily(registry, "krafla_state_gaps_total",
-                                      "Times that their keeper did not keep up")
-                            .Add({});
+  Counter& state_gaps =
+      CounterFamily(registry, "krafla_state_gaps_total", "Times that their keeper did not keep up")
+          .Add({});
   Gauge& record_bytes =
       GaugeFamily(registry, "krafla_record_bytes", "Size of the record, at its last segment")
           .Add({});
