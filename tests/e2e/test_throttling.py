@@ -67,8 +67,11 @@ class Throttling(ClusterTestCase):
         self.restart_api_server()
 
     def restart_api_server(self, extra=()):
+        """With kwok: its watches may stay silent after a restart of the server."""
+        self.plane.stop("kwok")
         self.plane.stop("kube-apiserver")
         self.plane.start_api_server(extra)
+        self.plane.start_kwok()
 
     def apply_flow_schemas(self):
         with open(os.path.join(ROOT, "deploy", "flow-schema.yaml")) as f:
