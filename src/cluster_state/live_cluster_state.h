@@ -54,7 +54,7 @@ struct LiveCluster::State {
   bool compacted = false;  // since the tables were last built
 
   // Of the tables as they are built now.
-  bool stale = true;        // they have to be built before anybody looks
+  bool stale = true;        // they are rebuilt before the next use
   bool distrusted = false;  // stale, because a check failed
   std::unique_ptr<TaskClasses> classes;
   PriorityIndex priorities;

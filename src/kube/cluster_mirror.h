@@ -49,7 +49,7 @@ struct MirrorOptions {
   NodeLabels node_labels;
   std::vector<WatchedKind> kinds;  // that are followed
   GroupOfOnePolicy group_of_one;
-  // A clock that nobody sets, in nanoseconds; empty: the machine's.
+  // A clock that cannot be set, in nanoseconds; empty: the machine's.
   std::function<int64_t()> steady_ns;
   std::function<void(const std::string& line)> log;
   std::function<Quarantine::Clock::time_point()> clock = Quarantine::Clock::now;
@@ -82,8 +82,8 @@ class ClusterMirror {
   // Tries newer versions of quarantined objects whose pause is over.
   void RetryQuarantined();
   const Quarantine& quarantine() const { return quarantine_; }
-  // Nodes that were left out because of a pod that counts, or is gone, since the last call: whoever
-  // can asks the server for each, and applies the answer as kReread.
+  // Nodes that were left out because of a pod that counts, or is gone, since the last call: the
+  // caller asks the server for each, and applies the answer as kReread.
   std::vector<std::string> TakeNodesToRead() { return std::exchange(nodes_to_read_, {}); }
   // Whether the object is quarantined, and by which check; empty: it is not.
   std::string_view WhyQuarantined(WatchedKind kind, const std::string& key) const;

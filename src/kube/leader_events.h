@@ -1,6 +1,6 @@
 // Events about the scheduler itself (configuration, rollback of the cluster). Only the leader may
 // write: a replica that follows keeps the newest of each topic and records it when it begins to
-// lead, so that nothing is sent in vain or counted as dropped. Used by kube/serve.cpp.
+// lead, so that no event is refused or counted as dropped. Used by kube/serve.cpp.
 //
 // Owned by the scheduling thread.
 #pragma once

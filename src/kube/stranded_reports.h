@@ -2,7 +2,7 @@
 // pods that name no PodGroup and wait for one, pods and PodGroups whose queue does not exist. Tells
 // PodGroups whose PriorityClass does not exist too, which cycles look at with another priority than
 // was meant. A PodGroup and its pods, or a queue and its jobs, often come at the same time and in
-// any order, so nobody is told before it has waited for a while.
+// any order, so nothing is reported before the object has waited for a while.
 //
 // Owned by the scheduling thread.
 #pragma once

@@ -14,8 +14,8 @@ inline constexpr std::string_view kMemoryVersion = "v1;";
 // True also of a text without version.
 bool IsKnownMemoryVersion(std::string_view text);
 
-// Whoever may write PodGroups may write these texts, so what they can say is bounded: at most this
-// many parts count (the latest evictions, the first zones), a zone has a name that a label value can
+// Every user that may write PodGroups may write these texts, so their content is bounded: at most
+// this many parts count (the latest evictions, the first zones), a zone has a name that a label value can
 // have, and a group is no larger than this.
 inline constexpr size_t kMostEvictionsRead = 1000;
 inline constexpr size_t kMostZonesRead = 100;

@@ -2,7 +2,7 @@
 // being bound or evicted counts as such, a volume that is being given to a claim too, a PodGroup
 // has the phase that is in force, a pod of ours that names no PodGroup becomes a singleton PodGroup
 // or waits for its PodGroup, and nodes without one of the wanted labels are not there. Where marks
-// and phases come from is the business of whoever derives from it: what was asked for and not yet
+// and phases come from is defined by the derived class: what was asked for and not yet
 // seen, or what was recorded.
 #pragma once
 
